@@ -108,7 +108,9 @@ class BitmapFont:
         """
         index = int(np.searchsorted(self.codepoints, codepoint))
         if index == len(self.codepoints) or self.codepoints[index] != codepoint:
-            raise FontError(f"font {self.name!r} has no glyph for U+{codepoint:04X}; it holds {len(self.codepoints)} glyphs")
+            raise FontError(
+                f"font {self.name!r} has no glyph for U+{codepoint:04X}; it holds {len(self.codepoints)} glyphs"
+            )
         return int(self.first_cells[index])
 
     def save(self, path: str | Path) -> None:
@@ -116,7 +118,9 @@ class BitmapFont:
         meta = {key: getattr(self, key) for key in _META}
         arrays = {
             "meta": np.frombuffer(json.dumps(meta, sort_keys=True).encode(), np.uint8),
-            "codepoints": self.codepoints, "spans": self.spans, "bitmaps": self.bitmaps,
+            "codepoints": self.codepoints,
+            "spans": self.spans,
+            "bitmaps": self.bitmaps,
         }
         Path(path).write_bytes(_zip(arrays))
 
@@ -143,8 +147,10 @@ def load_font(name_or_path: str | Path) -> BitmapFont:
         return _load_shipped(name_or_path)
     path = Path(name_or_path)
     if not path.is_file():
-        raise ArgumentError(f"no font {str(name_or_path)!r}: shipped fonts are {', '.join(shipped_fonts())}; "
-                            f"or give the path of a packed .npz file")
+        raise ArgumentError(
+            f"no font {str(name_or_path)!r}: shipped fonts are {', '.join(shipped_fonts())}; "
+            f"or give the path of a packed .npz file"
+        )
     return _unpack(path.read_bytes(), str(path))
 
 
@@ -168,13 +174,17 @@ def _unpack(packed: bytes, origin: str) -> BitmapFont:
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
             return BitmapFont(
-                codepoints=arrays["codepoints"], spans=arrays["spans"], bitmaps=arrays["bitmaps"],
+                codepoints=arrays["codepoints"],
+                spans=arrays["spans"],
+                bitmaps=arrays["bitmaps"],
                 **{key: meta[key] for key in _META},
             )
     except FontError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise FontError(f"{origin} is not a packed font ({len(packed)} bytes): {error}; build one with `glyphraster font build`") from error
+        raise FontError(
+            f"{origin} is not a packed font ({len(packed)} bytes): {error}; build one with `glyphraster font build`"
+        ) from error
 
 
 def _zip(arrays: dict[str, npt.NDArray[np.generic]]) -> bytes:
@@ -200,8 +210,10 @@ def _check(font: BitmapFont) -> None:
     count = len(font.codepoints)
     shape = (int(font.spans.sum()), font.cell_height_px, -(-font.cell_width_px // 8))
     if font.codepoints.dtype != np.uint32 or font.spans.dtype != np.uint8 or font.bitmaps.dtype != np.uint8:
-        raise FontError(f"font {font.name!r}: codepoints must be uint32, spans and bitmaps uint8; got "
-                        f"{font.codepoints.dtype}, {font.spans.dtype}, {font.bitmaps.dtype}")
+        raise FontError(
+            f"font {font.name!r}: codepoints must be uint32, spans and bitmaps uint8; got "
+            f"{font.codepoints.dtype}, {font.spans.dtype}, {font.bitmaps.dtype}"
+        )
     if count == 0 or np.any(np.diff(font.codepoints.astype(np.int64)) <= 0):
         raise FontError(f"font {font.name!r}: {count} code points, which must be at least one and strictly ascending")
     if font.spans.shape != (count,) or not np.isin(font.spans, (1, 2)).all():

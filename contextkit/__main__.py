@@ -1,0 +1,5 @@
+"""``python -m contextkit``."""
+
+from contextkit.cli import main
+
+main()

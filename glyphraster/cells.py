@@ -1,0 +1,298 @@
+"""Text to cells and cells to text, both directions side by side.
+
+The rules, per character of the source:
+
+- a character with a glyph is that glyph, in one cell or two;
+- newline, carriage return and tab are marks of their own;
+- a run of four or more spaces, and any run that ends a page, is its length in count marks (digits in a tray);
+- everything else is an escape: ``ESCAPE_OPEN``, the code point in upper-case hexadecimal, ``ESCAPE_CLOSE``.
+
+Marks have codes beyond Unicode, so no text can hold one and decoding is unique. Blank cells after the last mark or
+character of a page mean nothing: trailing spaces are always a count.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster.errors import FontError, ReadError
+from glyphraster.font import BitmapFont, Mark
+
+Cells = npt.NDArray[np.uint16]
+Codes = npt.NDArray[np.uint32]
+
+LONGEST_ATOM_CELLS = 10
+"""No character or run of spaces takes more cells than this: an escape takes at most 8, a run below 10**10 at most 10."""
+
+COUNTED_RUN_CHARS = 4
+"""Runs of spaces from this length are drawn as a count."""
+
+_LONGEST_RUN_CHARS = 1 << 30
+_MISSING = np.uint16(0xFFFF)
+_SECOND_HALF = 0xFFFFFFFF
+_SPACE = 0x20
+_HEX = "0123456789ABCDEF"
+_DIRECT = {0x0A: Mark.NEWLINE, 0x0D: Mark.CARRIAGE_RETURN, 0x09: Mark.TAB}
+_LONG_RUN = " " * COUNTED_RUN_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellTables:
+    """Look-up tables of one font.
+
+    Attributes
+    ----------
+    cell_of
+        uint16 (0x110000,): first cell of each code point; newline, tab and return give their mark.
+    wide
+        bool (0x110000,): which code points take two cells; None when none does.
+    code_of
+        uint32 (cells,): what each cell decodes to.
+    hexadecimal, counts
+        uint16 (16,) and (10,): the cells of ``0-9A-F``, and of the count marks.
+    """
+
+    cell_of: Cells
+    wide: npt.NDArray[np.bool_] | None
+    code_of: Codes
+    hexadecimal: Cells
+    counts: Cells
+    blank: int
+    open: int
+    close: int
+    pad: int
+
+
+@functools.lru_cache(maxsize=16)
+def cell_tables(font: BitmapFont) -> CellTables:
+    """Build the tables of ``font`` once.
+
+    Raises
+    ------
+    FontError
+        When the font has 65,535 cells or more, or lacks a mark, a hexadecimal digit or the space.
+    """
+    cells = int(font.spans.sum())
+    if cells >= int(_MISSING):
+        raise FontError(
+            f"font {font.name!r} has {cells} cells; at most {int(_MISSING) - 1} can be addressed: leave out glyphs"
+        )
+    first, points = font.first_cells, font.codepoints
+    drawable = points < 0x110000
+    cell_of = np.full(0x110000, _MISSING, np.uint16)
+    cell_of[points[drawable]] = first[drawable]
+    code_of = np.full(cells, _SECOND_HALF, np.uint32)
+    code_of[first] = points
+    for code, mark in _DIRECT.items():
+        cell_of[code] = font.cell(mark)
+        code_of[font.cell(mark)] = code
+    return CellTables(
+        cell_of=cell_of,
+        wide=_wide(font, drawable),
+        code_of=code_of,
+        hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], np.uint16),
+        counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], np.uint16),
+        blank=font.cell(_SPACE),
+        open=font.cell(Mark.ESCAPE_OPEN),
+        close=font.cell(Mark.ESCAPE_CLOSE),
+        pad=font.cell(Mark.PAD),
+    )
+
+
+def _wide(font: BitmapFont, drawable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+    if not (font.spans == 2).any():
+        return None
+    wide = np.zeros(0x110000, np.bool_)
+    wide[font.codepoints[drawable & (font.spans == 2)]] = True
+    return wide
+
+
+# ---------------------------------------------------------------------------------------------------- text to cells
+
+
+def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int64]]:
+    """Turn text into cells.
+
+    Parameters
+    ----------
+    text
+        Any string, lone surrogates included.
+
+    Returns
+    -------
+    cells : uint16 (M,)
+        Indices into ``font.bitmaps``.
+    ends : int64 (len(text),)
+        For each character, the number of cells up to and including it.
+    """
+    tables = cell_tables(font)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    cells = tables.cell_of[codes]
+    missing = np.flatnonzero(cells == _MISSING)
+    starts, lengths = _long_runs(codes) if _LONG_RUN in text else _NO_RUNS
+    wide = np.flatnonzero(tables.wide[codes]) if tables.wide is not None else _NO_RUNS[0]
+    if not (len(missing) or len(starts) or len(wide)):
+        return cells, np.arange(1, len(codes) + 1)
+    hex_digits = _hex_digits(codes[missing])
+    widths = np.ones(len(codes), np.int64)
+    widths[_covered(starts, lengths, len(codes))] = 0
+    widths[starts] = _decimal_digits(lengths)
+    widths[missing] = hex_digits + 2
+    widths[wide] = 2
+    ends = np.cumsum(widths)
+    out = np.empty(int(ends[-1]), np.uint16)
+    out[ends[widths > 0] - 1] = cells[widths > 0]
+    out[ends[wide] - 2] = cells[wide]
+    out[ends[wide] - 1] = cells[wide] + np.uint16(1)
+    _put_digits(out, ends[starts], lengths, _decimal_digits(lengths), 10, tables.counts)
+    _put_digits(out, ends[missing] - 1, codes[missing].astype(np.int64), hex_digits, 16, tables.hexadecimal)
+    out[ends[missing] - 1] = tables.close
+    out[ends[missing] - hex_digits - 2] = tables.open
+    return out, ends
+
+
+def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
+    """Draw the spaces that end ``text`` as a count, so that blank cells behind them mean nothing."""
+    trailing = len(text) - len(text.rstrip(" "))
+    if not 0 < trailing < COUNTED_RUN_CHARS:
+        return cells
+    return np.append(cells[:-trailing], cell_tables(font).counts[trailing])
+
+
+_NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _long_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return start and length of each run of spaces that is drawn as a count."""
+    starts, lengths = _runs(codes == _SPACE)
+    counted = lengths >= COUNTED_RUN_CHARS
+    return starts[counted], lengths[counted]
+
+
+def _runs(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    edges = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=np.int8(0), append=np.int8(0)))
+    return edges[::2], edges[1::2] - edges[::2]
+
+
+def _covered(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.bool_]:
+    depth = np.zeros(size + 1, np.int8)
+    depth[starts] += 1
+    depth[starts + lengths] -= 1
+    return np.cumsum(depth[:-1], dtype=np.int8) > 0
+
+
+def _decimal_digits(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.searchsorted(10 ** np.arange(1, LONGEST_ATOM_CELLS, dtype=np.int64), values, "right") + 1
+
+
+def _hex_digits(codes: Codes) -> npt.NDArray[np.int64]:
+    return np.searchsorted(16 ** np.arange(1, 6, dtype=np.int64), codes, "right") + 1
+
+
+def _put_digits(
+    out: Cells,
+    ends: npt.NDArray[np.int64],
+    values: npt.NDArray[np.int64],
+    digits: npt.NDArray[np.int64],
+    base: int,
+    glyphs: Cells,
+) -> None:
+    """Write each value so that its last digit stands just before its end."""
+    for place in range(int(digits.max(initial=0))):
+        has = digits > place
+        out[ends[has] - 1 - place] = glyphs[values[has] // base**place % base]
+
+
+# ---------------------------------------------------------------------------------------------------- cells to text
+
+
+def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
+    """Turn the cells of one page, in reading order, back into text.
+
+    Parameters
+    ----------
+    cells
+        Integer (M,), indices into ``font.bitmaps``; blanks at the end are ignored.
+
+    Raises
+    ------
+    ReadError
+        When an escape or a two-cell glyph is broken, or a count is absurd; the message names the cell.
+    """
+    tables = cell_tables(font)
+    inked = np.flatnonzero(cells != tables.blank)
+    cells = cells[: int(inked[-1]) + 1] if len(inked) else cells[:0]
+    codes = tables.code_of[cells]
+    repeats = np.ones(len(codes), np.int64)
+    repeats[(cells == tables.pad) | _second_halves(cells, codes)] = 0
+    _decode_escapes(cells, codes, repeats, tables)
+    _decode_counts(cells, codes, repeats, tables)
+    marks = np.flatnonzero((codes >= 0x110000) & (repeats > 0))
+    if len(marks):
+        raise ReadError(
+            f"cell {int(marks[0])} is the mark {Mark(int(codes[marks[0]])).name}, which no text of a page holds"
+        )
+    return np.repeat(codes, repeats).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
+    halves = codes == _SECOND_HALF
+    at = np.flatnonzero(halves)
+    broken = at[(at == 0) | (cells[at - 1] + 1 != cells[at])]
+    if len(broken):
+        raise ReadError(f"cell {int(broken[0])} is the right half of a wide glyph without its left half")
+    return halves
+
+
+def _decode_escapes(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[np.int64], tables: CellTables) -> None:
+    """Put the code point of each escape on its opening cell and leave out the others."""
+    opens, closes = np.flatnonzero(cells == tables.open), np.flatnonzero(cells == tables.close)
+    if len(opens) != len(closes) or ((closes - opens < 2) | (closes - opens > 7)).any():
+        raise ReadError(f"{len(opens)} escapes open and {len(closes)} close, each of which must hold 1 to 6 digits")
+    digit_of = np.full(len(tables.code_of), -1, np.int64)
+    digit_of[tables.hexadecimal] = np.arange(16)
+    values = np.zeros(len(opens), np.int64)
+    for place in range(1, 7):
+        inside = opens + place < closes
+        digits = digit_of[cells[opens[inside] + place]]
+        if (digits < 0).any():
+            raise ReadError(f"the escape at cell {int(opens[inside][digits < 0][0])} holds something else than 0-9A-F")
+        values[inside] = values[inside] * 16 + digits
+        repeats[opens[inside] + place] = 0
+    if (values > 0x10FFFF).any():
+        raise ReadError(f"an escape names U+{int(values.max()):X}, beyond U+10FFFF")
+    codes[opens] = values
+    repeats[closes] = 0
+
+
+def _decode_counts(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[np.int64], tables: CellTables) -> None:
+    """Put the length of each counted run on its first digit and leave out the others."""
+    digit_of = np.full(len(tables.code_of), -1, np.int64)
+    digit_of[tables.counts] = np.arange(10)
+    digits = digit_of[cells]
+    starts, lengths = _runs(digits >= 0)
+    if (lengths > LONGEST_ATOM_CELLS).any():
+        raise ReadError(f"a count of {int(lengths.max())} digits; at most {LONGEST_ATOM_CELLS} are ever drawn")
+    values = np.zeros(len(starts), np.int64)
+    for place in range(int(lengths.max(initial=0))):
+        has = lengths > place
+        values[has] = values[has] * 10 + digits[starts[has] + place]
+        repeats[starts[has] + place] = 0
+    if (values > _LONGEST_RUN_CHARS).any():
+        raise ReadError(f"a count of {int(values.max())} spaces; at most {_LONGEST_RUN_CHARS} are read")
+    codes[starts] = _SPACE
+    repeats[starts] = values
+
+
+def run_end(text: str, position: int) -> int:
+    """Return where the run of spaces that holds ``position - 1`` or starts at ``position`` ends."""
+    return _SPACES.match(text, position).end()  # type: ignore[union-attr]  # the pattern matches everywhere
+
+
+_SPACES = re.compile(" *")

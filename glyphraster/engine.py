@@ -1,0 +1,61 @@
+"""Which kernel draws: numba for long jobs, numpy for short ones and wherever numba is missing."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster import _lanes
+from glyphraster.errors import ArgumentError, EngineError
+from glyphraster.font import BitmapFont
+from glyphraster.geometry import PageGeometry
+
+Engine = Literal["auto", "numba", "numpy"]
+ENGINES: tuple[Engine, ...] = ("auto", "numba", "numpy")
+
+NUMBA_PAYS_FROM_CHARS = 12_000_000
+"""Below this the 1.3 s that numba takes to import and compile cost more than the kernel saves."""
+
+
+def chosen_engine(engine: Engine, job_chars: int = 0) -> Engine:
+    """Return ``"numba"`` or ``"numpy"`` for a job of ``job_chars`` characters.
+
+    Raises
+    ------
+    ArgumentError
+        When the engine is unknown.
+    EngineError
+        When numba was asked for and cannot be imported.
+    """
+    if engine not in ENGINES:
+        raise ArgumentError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
+    if engine == "numpy":
+        return "numpy"
+    if engine == "auto" and "glyphraster._kernels" not in sys.modules and job_chars < NUMBA_PAYS_FROM_CHARS:
+        return "numpy"
+    try:
+        from glyphraster import _kernels  # noqa: F401  (imported to learn whether it can be)
+    except ImportError as error:
+        if engine == "auto":
+            return "numpy"
+        raise EngineError(
+            f"engine 'numba' cannot run here: {error}; use engine='numpy', which draws the same pixels"
+        ) from error
+    return "numba"
+
+
+def draw_glyphs(
+    glyphs: npt.NDArray[np.uint16], font: BitmapFont, geometry: PageGeometry, engine: Engine
+) -> npt.NDArray[np.uint8]:
+    """Draw a grid of cells: uint8 (height_px, width_px), 0 ink on 255 paper."""
+    page = np.full((geometry.height_px, geometry.width_px), 255, np.uint8)
+    if chosen_engine(engine) == "numba":
+        from glyphraster._kernels import draw_pixels
+    else:
+        from glyphraster._lanes import draw_pixels
+    inks = _lanes.ink_rows(font.bitmaps, font.cell_width_px, geometry.scale)
+    draw_pixels(glyphs, inks, geometry.pitch_y_px, geometry.pitch_x_px, geometry.scale, geometry.margin_px, page)
+    return page

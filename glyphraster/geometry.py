@@ -1,0 +1,83 @@
+"""Page geometry, and the one that a profile and a cell ask for."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from glyphraster.errors import ArgumentError
+from glyphraster.font import BitmapFont
+from glyphraster.profiles import PageProfile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageGeometry:
+    """Say where the cells of a page lie, in pixels, rows before columns.
+
+    Attributes
+    ----------
+    height_px, width_px
+        Size of the page.
+    margin_px
+        Paper on every side.
+    pitch_y_px, pitch_x_px
+        Distance from one cell to the next in glyph pixels, before ``scale``; at least the font's cell.
+    scale
+        Side of the square that draws one glyph pixel.
+
+    Raises
+    ------
+    ArgumentError
+        When a value is not a positive integer (``margin_px`` may be 0) or not one cell fits.
+    """
+
+    height_px: int
+    width_px: int
+    margin_px: int = 0
+    pitch_y_px: int
+    pitch_x_px: int
+    scale: int = 1
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value, least = getattr(self, field.name), 0 if field.name == "margin_px" else 1
+            if not isinstance(value, int) or value < least:
+                raise ArgumentError(f"{field.name} must be an integer of at least {least}, got {value!r}")
+        if min(self.grid) < 1:
+            raise ArgumentError(
+                f"no cell of {self.cell_height_px}x{self.cell_width_px} px fits a page of {self.height_px}x"
+                f"{self.width_px} px with a margin of {self.margin_px} px: enlarge the page or lower the scale"
+            )
+
+    @property
+    def cell_height_px(self) -> int:
+        """Height of one cell on the page."""
+        return self.pitch_y_px * self.scale
+
+    @property
+    def cell_width_px(self) -> int:
+        """Width of one cell on the page."""
+        return self.pitch_x_px * self.scale
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of cells."""
+        return (
+            (self.height_px - 2 * self.margin_px) // self.cell_height_px,
+            (self.width_px - 2 * self.margin_px) // self.cell_width_px,
+        )
+
+    def cropped(self, rows: int) -> PageGeometry:
+        """Return the geometry of a page that ends below its first ``rows`` rows."""
+        return dataclasses.replace(self, height_px=2 * self.margin_px + rows * self.cell_height_px)
+
+
+def page_geometry(profile: PageProfile, font: BitmapFont, *, scale: int = 1) -> PageGeometry:
+    """Return the page of ``profile`` filled with cells of ``font`` at ``scale``."""
+    return PageGeometry(
+        height_px=profile.page_height_px,
+        width_px=profile.page_width_px,
+        pitch_y_px=font.cell_height_px,
+        pitch_x_px=font.cell_width_px,
+        scale=scale,
+    )

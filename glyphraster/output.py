@@ -1,0 +1,81 @@
+"""Writing without half-written results: a file or a directory appears whole, or what was there before stays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from glyphraster.errors import ArgumentError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees all of it or what was there before.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written; nothing is left behind.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def staged_directory(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield an empty directory beside ``path`` that takes its place when the block ends well.
+
+    Parameters
+    ----------
+    path
+        Where the result shall stand. What stands there is replaced only if it is an empty directory or ``is_ours``.
+    is_ours
+        Says whether a directory holds an earlier result and nothing else.
+
+    Raises
+    ------
+    ArgumentError
+        When something else stands there, or the place cannot be written; what stands there is left alone.
+    """
+    path = Path(os.path.abspath(path))  # noqa: PTH100  (resolve() would follow a link at the end)
+    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or is_ours(path))):
+        raise ArgumentError(f"{path} exists and is no earlier output: name another place, or remove it yourself")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    except OSError as error:
+        raise ArgumentError(
+            f"cannot write beside {path}: {error.strerror}; name a place that can be written"
+        ) from error
+    try:
+        yield stage
+        _swap(stage, path)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _swap(stage: Path, path: Path) -> None:
+    """Move the stage into place; the earlier result goes only after the new one stands."""
+    if not path.exists():
+        stage.rename(path)
+        return
+    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.old."))
+    path.rename(aside / path.name)
+    try:
+        stage.rename(path)
+    except BaseException:
+        (aside / path.name).rename(path)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,88 @@
+"""Page: a plan and its font, drawn on demand."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster.engine import Engine, draw_glyphs
+from glyphraster.font import BitmapFont
+from glyphraster.geometry import PageGeometry
+from glyphraster.layout import PagePlan
+from glyphraster.png import PngMode, encode_png
+
+RECORD_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Page:
+    """A page of glyphs. Nothing is drawn before it is asked for, and nothing drawn is kept.
+
+    Attributes
+    ----------
+    plan, font, geometry
+        What is drawn, with which glyphs, where.
+    engine
+        Which kernel draws; the pixels do not depend on it.
+    png_mode
+        The mode that the profile's row asks for; what :meth:`png` writes unless told otherwise.
+    """
+
+    plan: PagePlan
+    font: BitmapFont
+    geometry: PageGeometry
+    engine: Engine = "auto"
+    png_mode: PngMode = "gray1"
+
+    @property
+    def index(self) -> int:
+        """Number of the page, from 1."""
+        return self.plan.index
+
+    @property
+    def start(self) -> int:
+        """First character of the source on this page."""
+        return self.plan.start
+
+    @property
+    def stop(self) -> int:
+        """One past the last character of the source on this page."""
+        return self.plan.stop
+
+    @property
+    def pixels(self) -> npt.NDArray[np.uint8]:
+        """Draw the page: uint8 (height_px, width_px), 0 ink on 255 paper, read-only."""
+        pixels = draw_glyphs(self.plan.glyphs, self.font, self.geometry, self.engine)
+        pixels.setflags(write=False)
+        return pixels
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a reader needs to know, as JSON values: it travels in the PNG's text chunk."""
+        geometry = self.geometry
+        return {
+            "version": RECORD_VERSION,
+            "index": self.index,
+            "start": self.start,
+            "stop": self.stop,
+            "layout": self.plan.layout,
+            "font": self.font.name,
+            "font_digest": self.font.digest,
+            "rows": int(self.plan.glyphs.shape[0]),
+            "cells_crc32": zlib.crc32(self.plan.glyphs),
+            "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
+        }
+
+    def png(self, mode: PngMode | None = None) -> bytes:
+        """Return the page as PNG bytes.
+
+        Parameters
+        ----------
+        mode
+            ``"gray1"`` or ``"gray8"``; by default :attr:`png_mode`.
+        """
+        return encode_png(self.pixels, mode or self.png_mode, self.record)

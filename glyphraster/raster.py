@@ -1,0 +1,132 @@
+"""draw, render, iter_pages: from text and a model's name to pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster.engine import Engine, chosen_engine, draw_glyphs
+from glyphraster.errors import ArgumentError
+from glyphraster.font import BitmapFont, load_font
+from glyphraster.geometry import PageGeometry, page_geometry
+from glyphraster.layout import PagePlan, iter_plans
+from glyphraster.page import Page
+from glyphraster.profiles import PageProfile, page_profile, reading_cell
+
+Tier = Literal["auto", "dense", "legible"]
+TIERS: dict[str, int] = {"dense": 1, "legible": 2}
+"""Tier and the scale at which it draws the font; ``auto`` takes the one with evidence for the model."""
+
+
+def draw(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, engine: Engine = "auto") -> npt.NDArray[np.uint8]:
+    """Draw one planned page.
+
+    Returns
+    -------
+    uint8 (height_px, width_px)
+        0 ink on 255 paper; as high as ``geometry`` says, whatever rows the plan uses.
+
+    Raises
+    ------
+    ArgumentError
+        When the plan has more rows or columns than the page.
+    """
+    if any(used > there for used, there in zip(plan.glyphs.shape, geometry.grid, strict=True)):
+        raise ArgumentError(
+            f"a plan of {plan.glyphs.shape} cells does not fit a page of {geometry.grid}: draw it with its own geometry"
+        )
+    return draw_glyphs(plan.glyphs, font, geometry, engine)
+
+
+def render(
+    text: str,
+    model: str,
+    *,
+    route: str | None = None,
+    fonts: str | Sequence[str] | None = None,
+    layout: str = "flow",
+    tier: Tier = "auto",
+    engine: Engine = "auto",
+    after: Page | None = None,
+) -> list[Page]:
+    """Lay a text out on the pages that suit a model.
+
+    Parameters
+    ----------
+    text
+        Any string; every character of it can be read back from the pages.
+    model, route
+        The model's id as ``route`` spells it; ``route=None`` is its maker's own API.
+    fonts
+        Name or path of a font; by default the one that the evidence for the model names.
+    layout
+        ``"flow"``.
+    tier
+        ``"auto"`` takes the smallest cell with evidence of reading, ``"dense"`` 5x8 px, ``"legible"`` 10x16 px.
+    engine
+        ``"auto"``, ``"numba"`` or ``"numpy"``: the same pixels.
+    after
+        The page that these continue: numbers and offsets go on from it.
+
+    Returns
+    -------
+    list of Page
+        Drawn on demand; none for the empty string.
+
+    Raises
+    ------
+    ArgumentError
+        When an argument is not one of those named here.
+    EngineError
+        When ``engine="numba"`` and numba cannot run.
+    """
+    engine = chosen_engine(engine, len(text))
+    return list(iter_pages(text, model, route=route, fonts=fonts, layout=layout, tier=tier, engine=engine, after=after))
+
+
+def iter_pages(
+    text: str | Iterable[str],
+    model: str,
+    *,
+    route: str | None = None,
+    fonts: str | Sequence[str] | None = None,
+    layout: str = "flow",
+    tier: Tier = "auto",
+    engine: Engine = "auto",
+    after: Page | None = None,
+) -> Iterator[Page]:
+    """Yield pages as they fill, holding about one page of text; the pages are those of :func:`render`.
+
+    Parameters
+    ----------
+    text
+        A string, or strings in order.
+
+    Other parameters and errors as :func:`render`.
+    """
+    profile = page_profile(model, route)
+    font, scale = _font_and_scale(model, fonts, tier)
+    geometry = page_geometry(profile, font, scale=scale)
+    engine = chosen_engine(engine)
+    plans = iter_plans(
+        (text,) if isinstance(text, str) else text, font, geometry, layout, after=after.plan if after else None
+    )
+    return (_page(plan, font, geometry, profile, engine) for plan in plans)
+
+
+def _page(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, profile: PageProfile, engine: Engine) -> Page:
+    cropped = geometry if profile.crop == "none" else geometry.cropped(plan.glyphs.shape[0])
+    return Page(plan=plan, font=font, geometry=cropped, engine=engine, png_mode=profile.png_mode)
+
+
+def _font_and_scale(model: str, fonts: str | Sequence[str] | None, tier: str) -> tuple[BitmapFont, int]:
+    names = [fonts] if isinstance(fonts, str) else list(fonts or ())
+    if len(names) > 1:
+        raise ArgumentError(f"{len(names)} fonts given; one at a time is drawn")
+    if tier != "auto" and tier not in TIERS:
+        raise ArgumentError(f"no tier {tier!r}; there is auto, {', '.join(TIERS)}")
+    choice = reading_cell(model)
+    return load_font(names[0] if names else choice.font), choice.scale if tier == "auto" else TIERS[tier]

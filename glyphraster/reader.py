@@ -1,0 +1,256 @@
+"""read: pages, PNG bytes or files back to the exact text.
+
+Every cell is cut out by the grid and looked up by its bits; the page is then drawn again from what was found and
+compared pixel by pixel, so a page that something resized, recompressed or painted over is refused, never guessed at.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster.cells import decode_cells
+from glyphraster.engine import draw_glyphs
+from glyphraster.errors import ArgumentError, FontError, ReadError
+from glyphraster.font import BitmapFont, load_font, shipped_fonts
+from glyphraster.geometry import PageGeometry
+from glyphraster.page import RECORD_VERSION, Page
+from glyphraster.png import decode_png
+
+Pixels = npt.NDArray[np.uint8]
+Readable = Page | bytes | str | Path | Pixels
+
+
+def read(
+    pages: Readable | Iterable[Readable],
+    *,
+    font: BitmapFont | None = None,
+    geometry: PageGeometry | None = None,
+    partial: bool = False,
+) -> str:
+    """Read pages back to the text they were drawn from.
+
+    Parameters
+    ----------
+    pages
+        One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels (uint8, height by width).
+        PNGs may come in any order: each carries its place. Bare pixels are taken in the order given.
+    font, geometry
+        Needed for bare pixels, which carry no record.
+    partial
+        Read pages that do not start at the beginning of the source.
+
+    Raises
+    ------
+    ReadError
+        When pages are missing, doubled or altered; the message names them.
+    PngError
+        When bytes are no PNG of ours.
+    ArgumentError
+        When bare pixels come without font and geometry, or a file does not exist.
+    """
+    single = isinstance(pages, Page | bytes | str | Path | np.ndarray)
+    opened = [_open(page, font, geometry) for page in ([pages] if single else pages)]  # type: ignore[list-item, union-attr]
+    ordered = sorted(opened, key=lambda page: page.start) if all(page.placed for page in opened) else opened
+    if ordered and ordered[0].placed:
+        _check_order(ordered, partial=partial)
+    return "".join(_read_page(page) for page in ordered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Opened:
+    """Pixels with all that is known about them."""
+
+    name: str
+    pixels: Pixels
+    font: BitmapFont
+    geometry: PageGeometry
+    placed: bool = False
+    start: int = 0
+    stop: int = 0
+    cells_crc32: int | None = None
+
+
+def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
+    if isinstance(page, Page):
+        return _Opened(
+            name=f"page {page.index}",
+            pixels=page.pixels,
+            font=page.font,
+            geometry=page.geometry,
+            placed=True,
+            start=page.start,
+            stop=page.stop,
+            cells_crc32=page.record["cells_crc32"],
+        )
+    if isinstance(page, np.ndarray):
+        if font is None or geometry is None:
+            raise ArgumentError(
+                f"pixels of shape {page.shape} carry no record: pass font= and geometry=, or the PNG itself"
+            )
+        return _Opened(name="a page of bare pixels", pixels=page, font=font, geometry=geometry)
+    if isinstance(page, bytes):
+        return _open_png(page, f"a PNG of {len(page)} bytes")
+    if not isinstance(page, str | Path):
+        raise ArgumentError(f"cannot read a page from {type(page).__name__}; give Page, PNG bytes, a path or pixels")
+    path = Path(page)
+    if not path.is_file():
+        raise ArgumentError(f"no page file {str(path)!r}: give the PNG files that `glyphraster render` wrote")
+    return _open_png(path.read_bytes(), path.name)
+
+
+def _open_png(data: bytes, name: str) -> _Opened:
+    pixels, record = decode_png(data)
+    if record is None:
+        raise ReadError(
+            f"{name} carries no record of a page: it was not drawn here, or something rewrote it and dropped it"
+        )
+    try:
+        if record["version"] != RECORD_VERSION:
+            raise ReadError(
+                f"{name} has a record of version {record['version']!r}; this release reads {RECORD_VERSION}"
+            )
+        return _Opened(
+            name=name,
+            pixels=pixels,
+            font=_font_of(record, name),
+            geometry=PageGeometry(**record["geometry"]),
+            placed=True,
+            start=int(record["start"]),
+            stop=int(record["stop"]),
+            cells_crc32=int(record["cells_crc32"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{name} has a record that makes no sense ({error}): render the page again") from error
+
+
+def _font_of(record: dict[str, Any], name: str) -> BitmapFont:
+    fonts = shipped_fonts()
+    if record["font"] not in fonts:
+        raise ReadError(f"{name} was drawn with font {record['font']!r}; here are {', '.join(fonts)}")
+    font = load_font(record["font"])
+    if font.digest != record["font_digest"]:
+        raise ReadError(
+            f"{name} was drawn with another version of {font.name!r} (digest {record['font_digest']}, here "
+            f"{font.digest}): "
+            f"read it with the release that drew it"
+        )
+    return font
+
+
+def _check_order(pages: list[_Opened], *, partial: bool) -> None:
+    if pages[0].start != 0 and not partial:
+        raise ReadError(
+            f"the pages before {pages[0].name} are missing: characters 0 to {pages[0].start} (partial=True reads on "
+            "without them)"
+        )
+    for before, after in zip(pages, pages[1:], strict=False):
+        if after.start < before.stop:
+            raise ReadError(
+                f"{before.name} and {after.name} both hold characters {after.start} to "
+                f"{min(before.stop, after.stop)}: give each page "
+                f"once, and pages of one text only"
+            )
+        if after.start > before.stop:
+            raise ReadError(
+                f"characters {before.stop} to {after.start} are missing between {before.name} and {after.name}: give "
+                "all pages"
+            )
+
+
+def _read_page(page: _Opened) -> str:
+    glyphs = _look_up(page)
+    again = draw_glyphs(glyphs, page.font, page.geometry, "auto")
+    if not np.array_equal(again, page.pixels):
+        raise ReadError(
+            f"{page.name}: {int((again != page.pixels).sum())} pixels differ from what its glyphs draw: something "
+            "altered it; fetch or "
+            f"render it again"
+        )
+    used = glyphs[: _rows_used(glyphs, page.font)]
+    if page.cells_crc32 is not None and zlib.crc32(used) != page.cells_crc32:
+        raise ReadError(
+            f"{page.name}: the glyphs read have CRC {zlib.crc32(used):08x}, its record says {page.cells_crc32:08x}: "
+            "something altered it"
+        )
+    text = decode_cells(glyphs.reshape(-1), page.font)
+    if page.placed and len(text) != page.stop - page.start:
+        raise ReadError(
+            f"{page.name} reads as {len(text)} characters where its record says {page.stop - page.start}: something "
+            "altered it"
+        )
+    return text
+
+
+def _rows_used(glyphs: npt.NDArray[np.uint16], font: BitmapFont) -> int:
+    inked = np.flatnonzero((glyphs != font.cell(0x20)).any(axis=1))
+    return int(inked[-1]) + 1 if len(inked) else 0
+
+
+def _look_up(page: _Opened) -> npt.NDArray[np.uint16]:
+    """Return the cell index at each place of the grid, uint16 (rows, columns)."""
+    geometry, font = page.geometry, page.font
+    if page.pixels.shape != (geometry.height_px, geometry.width_px):
+        raise ReadError(
+            f"{page.name} is {page.pixels.shape[0]}x{page.pixels.shape[1]} px, drawn as "
+            f"{geometry.height_px}x{geometry.width_px}: "
+            f"something resized or cropped it; fetch or render it again"
+        )
+    keys, cells = _key_table(font)
+    found = _keys(_cut(page.pixels, geometry, font))
+    at = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+    unknown = np.argwhere(keys[at] != found)
+    if len(unknown):
+        row, column = unknown[0]
+        raise ReadError(
+            f"{page.name}: {len(unknown)} cells match no glyph of {font.name!r}, the first at row {row}, column "
+            f"{column}: "
+            f"something altered it; fetch or render it again"
+        )
+    return cells[at]
+
+
+def _cut(pixels: Pixels, geometry: PageGeometry, font: BitmapFont) -> Pixels:
+    """Cut a page into packed cells: uint8 (rows, columns, cell_height_px, row bytes), 1 is ink."""
+    (rows, columns), scale, margin = geometry.grid, geometry.scale, geometry.margin_px
+    body = pixels[
+        margin : margin + rows * geometry.cell_height_px : scale,
+        margin : margin + columns * geometry.cell_width_px : scale,
+    ]
+    cells = body.reshape(rows, geometry.pitch_y_px, columns, geometry.pitch_x_px)[
+        :, : font.cell_height_px, :, : font.cell_width_px
+    ]
+    return np.packbits(cells == 0, axis=3).transpose(0, 2, 1, 3)
+
+
+def _keys(packed: Pixels) -> npt.NDArray[np.uint64]:
+    """Fold each cell's bytes into one uint64: as they are up to eight bytes, mixed by odd factors beyond."""
+    flat = packed.reshape(*packed.shape[:-2], -1)
+    width = -(-flat.shape[-1] // 8) * 8
+    padded = np.zeros((*flat.shape[:-1], width), np.uint8)
+    padded[..., : flat.shape[-1]] = flat
+    words = padded.view("<u8")
+    factors = np.array([pow(0x9E3779B97F4A7C15, place, 1 << 64) for place in range(words.shape[-1])], np.uint64)
+    return (words * factors).sum(axis=-1, dtype=np.uint64)
+
+
+@functools.lru_cache(maxsize=16)
+def _key_table(font: BitmapFont) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16]]:
+    keys = _keys(font.bitmaps)
+    order = np.argsort(keys)
+    keys = keys[order]
+    if (np.diff(keys) == 0).any():
+        raise FontError(
+            f"font {font.name!r} has {int((np.diff(keys) == 0).sum())} pairs of cells with the same pixels: its pages "
+            "cannot be read back"
+        )
+    return keys, order.astype(np.uint16)
