@@ -18,7 +18,7 @@ from glyphraster.errors import GlyphrasterError
 from glyphraster.output import write_atomically
 
 app = typer.Typer(
-    help="Keep a long conversation inside its model's context window.", no_args_is_help=True, add_completion=True
+    help="Keep a long conversation inside its model's context window.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 
 
@@ -27,7 +27,7 @@ def compact(
     session: Annotated[
         Path,
         typer.Argument(
-            help="A request (Anthropic Messages, OpenAI Chat) or a session log (Claude Code, pi); told apart by content."
+            help="A request (Anthropic Messages, OpenAI Chat) or a session log (Claude Code, pi), told by content."
         ),
     ],
     model: Annotated[str, typer.Option(help="Model id as the route spells it.")],
@@ -75,7 +75,7 @@ def restore(
     directory: Annotated[Path, typer.Argument(help="Output directory of an earlier compact.")],
     out: Annotated[Path | None, typer.Option(help="Write the file here instead of to standard output.")] = None,
 ) -> None:
-    """Give back the conversation as it was, byte for byte.  Example: contextkit restore session-compact --out session.jsonl."""
+    """Give back the conversation, byte for byte.  Example: contextkit restore session-compact --out session.jsonl."""
     _write(report.restore(directory), out)
 
 

@@ -1,4 +1,7 @@
-"""The ladder: which rungs, in which order, when to stop, when to refuse. ``plan`` decides, ``apply`` executes, ``fit`` does both."""
+"""The ladder: which rungs, in which order, when to stop, when to refuse.
+
+``plan`` decides, ``apply`` executes, ``fit`` does both.
+"""
 
 from __future__ import annotations
 
@@ -276,7 +279,7 @@ def _honest(step: Step, given: Conversation) -> Step:
         conversation=given,
         tokens_before=step.tokens_before,
         tokens_after=step.tokens_before,
-        refused=f"{len(step.edits)} edit(s) would take {step.tokens_before:,} tokens to {step.tokens_after:,}: nothing gained",
+        refused=f"{len(step.edits)} edit(s) would take {step.tokens_before:,} tokens to {step.tokens_after:,}",
     )
 
 

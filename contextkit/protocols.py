@@ -53,7 +53,7 @@ class Budget:
 
     @classmethod
     def of(cls, model: ModelProfile, *, threshold: float = 0.8, reserve: int | None = None) -> Budget:
-        """Return the budget of a model: by default a fifth of the window, at most the output limit or 32,000, is reserved."""
+        """Return a model's budget; by default a fifth of the window, at most its output limit or 32,000, is reserved."""
         window = model.window_tokens
         default = min(model.max_output_tokens, RESERVE_MOST_TOKENS, int(window * RESERVE_SHARE))
         return cls(

@@ -1,7 +1,7 @@
 """The store of originals: every part that left a request has a handle, and the handle gives it back.
 
-A handle is ``r`` and the first 16 hex digits of the SHA-256 of the original's JSON, so equal originals are kept once and
-a damaged one is noticed.
+A handle is ``r`` and the first 16 hex digits of the SHA-256 of the original's JSON, so equal originals are kept once
+and a damaged one is noticed.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def save_transcript(transcript: Transcript, path: Path) -> None:
     Raises
     ------
     TranscriptError
-        When the conversation ends with an open call (no turn boundary), when what stands at ``path`` is no transcript that
+        When the conversation ends with an open call (no turn boundary), what stands at ``path`` is no transcript that
         this release can read, or when the file cannot be written. Whatever stood there stays.
     """
     groups = turns.groups(transcript.conversation.messages)

@@ -6,10 +6,11 @@ from glyphraster.geometry import PageGeometry
 from glyphraster.layout import PagePlan, plan_pages
 from glyphraster.page import Page
 from glyphraster.profiles import PageProfile, page_profile, reading_cell
-from glyphraster.raster import Tier, draw, iter_pages, render
+from glyphraster.raster import TIERS, Tier, draw, iter_pages, render
 from glyphraster.reader import read
 
 __all__ = [
+    "TIERS",
     "BitmapFont",
     "GlyphrasterError",
     "Page",

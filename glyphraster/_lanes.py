@@ -12,7 +12,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def ink_rows(bitmaps: Pixels, cell_width_px: int, scale: int) -> Pixels:
-    """Unpack glyphs: uint8 (cells, cell_height_px, cell_width_px * scale), 0 ink on 255 paper, from packed bits, high bit leftmost."""
+    """Unpack glyphs (high bit leftmost): uint8 (cells, cell_height_px, cell_width_px * scale), 0 ink on 255 paper."""
     bits = np.unpackbits(bitmaps, axis=2, count=cell_width_px)
     return ((1 - bits) * np.uint8(255)).repeat(scale, axis=2)
 
@@ -20,7 +20,7 @@ def ink_rows(bitmaps: Pixels, cell_width_px: int, scale: int) -> Pixels:
 def draw_pixels(
     glyphs: npt.NDArray[np.uint16], inks: Pixels, pitch_y: int, pitch_x: int, scale: int, margin: int, page: Pixels
 ) -> None:
-    """Copy the pixel rows ``inks`` (cells, glyph rows, pixels) of ``glyphs`` (rows, columns) into the white ``page``."""
+    """Copy the pixel rows ``inks`` (cells, glyph rows, pixels) of ``glyphs`` (rows, columns) into the ``page``."""
     rows, columns = glyphs.shape
     cell_height, cell_width = pitch_y * scale, pitch_x * scale
     body = page[margin : margin + rows * cell_height, margin : margin + columns * cell_width]

@@ -28,7 +28,7 @@ Cells = npt.NDArray[np.uint16]
 Codes = npt.NDArray[np.uint32]
 
 LONGEST_ATOM_CELLS = 10
-"""No character or run of spaces takes more cells than this: an escape takes at most 8, a run below 10**10 at most 10."""
+"""The most cells that a character or a run of spaces takes: an escape at most 8, a run below 10**10 at most 10."""
 
 COUNTED_RUN_CHARS = 4
 """Runs of spaces from this length are drawn as a count."""
@@ -242,7 +242,7 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
 
 
 def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
-    halves = codes == _SECOND_HALF
+    halves: npt.NDArray[np.bool_] = codes == _SECOND_HALF
     at = np.flatnonzero(halves)
     broken = at[(at == 0) | (cells[at - 1] + 1 != cells[at])]
     if len(broken):

@@ -14,7 +14,7 @@ from glyphraster.errors import ArgumentError, GlyphrasterError
 from glyphraster.output import staged_directory, write_atomically
 
 app = typer.Typer(
-    help="Turn text into dense pages of pixel glyphs, and back.", no_args_is_help=True, add_completion=True
+    help="Turn text into dense pages of pixel glyphs, and back.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 font_app = typer.Typer(help="Build and look at bitmap fonts.", no_args_is_help=True)
 app.add_typer(font_app, name="font")
@@ -123,7 +123,7 @@ def _read_text(file: Path) -> str:
 
 
 def _bytes_of(text: str) -> bytes:
-    """Return the bytes of the file that was drawn; a text that no file can hold (a lone surrogate) in the nearest form."""
+    """Return the bytes of the file that was drawn; of a text that no file can hold (a lone surrogate) the nearest."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -47,15 +48,20 @@ def chosen_engine(engine: Engine, job_chars: int = 0) -> Engine:
     return "numba"
 
 
+def _kernel(engine: Engine) -> Callable[..., None]:
+    if engine == "numpy":
+        return _lanes.draw_pixels
+    from glyphraster import _kernels
+
+    return _kernels.draw_pixels
+
+
 def draw_glyphs(
     glyphs: npt.NDArray[np.uint16], font: BitmapFont, geometry: PageGeometry, engine: Engine
 ) -> npt.NDArray[np.uint8]:
     """Draw a grid of cells: uint8 (height_px, width_px), 0 ink on 255 paper."""
     page = np.full((geometry.height_px, geometry.width_px), 255, np.uint8)
-    if chosen_engine(engine) == "numba":
-        from glyphraster._kernels import draw_pixels
-    else:
-        from glyphraster._lanes import draw_pixels
+    draw_pixels = _kernel(chosen_engine(engine))
     inks = _lanes.ink_rows(font.bitmaps, font.cell_width_px, geometry.scale)
     draw_pixels(glyphs, inks, geometry.pitch_y_px, geometry.pitch_x_px, geometry.scale, geometry.margin_px, page)
     return page

@@ -1,7 +1,7 @@
 """Bitmap fonts: packed glyphs, code point lookup, load and save.
 
-Bit order, for the whole package: one glyph cell is ``cell_height_px`` rows of ``ceil(cell_width_px / 8)`` bytes, top row
-first; within a byte the **high bit is the leftmost pixel**; a set bit is ink. A glyph that spans two cells takes two
+Bit order, for the whole package: one glyph cell is ``cell_height_px`` rows of ``ceil(cell_width_px / 8)`` bytes, top
+row first; within a byte the **high bit is the leftmost pixel**; a set bit is ink. A glyph that spans two cells takes two
 consecutive cells, left before right. ``tests/glyphraster/test_font.py`` pins this with a picture.
 """
 
@@ -16,6 +16,7 @@ import json
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from glyphraster.errors import ArgumentError, FontError
 
 MARK_BASE = 0x110000
-"""First code of the reserved marks: one past the last Unicode code point, so that no character of any ``str`` is one."""
+"""First code of the reserved marks: one past the last Unicode code point, so no character of a ``str`` is one."""
 
 
 class Mark(enum.IntEnum):
@@ -116,7 +117,7 @@ class BitmapFont:
     def save(self, path: str | Path) -> None:
         """Write the packed form (a ``.npz`` whose bytes depend on nothing but the font)."""
         meta = {key: getattr(self, key) for key in _META}
-        arrays = {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "meta": np.frombuffer(json.dumps(meta, sort_keys=True).encode(), np.uint8),
             "codepoints": self.codepoints,
             "spans": self.spans,
@@ -134,7 +135,7 @@ def load_font(name_or_path: str | Path) -> BitmapFont:
     Parameters
     ----------
     name_or_path
-        The name of a font that the package ships (``"glyph5x8"``), or the path of a file that :meth:`BitmapFont.save` wrote.
+        The name of a font that the package ships (``"glyph5x8"``), or the path of what :meth:`BitmapFont.save` wrote.
 
     Raises
     ------
@@ -187,7 +188,7 @@ def _unpack(packed: bytes, origin: str) -> BitmapFont:
         ) from error
 
 
-def _zip(arrays: dict[str, npt.NDArray[np.generic]]) -> bytes:
+def _zip(arrays: dict[str, npt.NDArray[Any]]) -> bytes:
     """Return a .npz with a fixed date, so that equal fonts are equal files (np.savez stamps the clock)."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

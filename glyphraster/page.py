@@ -73,7 +73,7 @@ class Page:
             "font": self.font.name,
             "font_digest": self.font.digest,
             "rows": int(self.plan.glyphs.shape[0]),
-            "cells_crc32": zlib.crc32(self.plan.glyphs),
+            "cells_crc32": zlib.crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }
 

@@ -7,6 +7,7 @@ compared pixel by pixel, so a page that something resized, recompressed or paint
 from __future__ import annotations
 
 import functools
+import itertools
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ def read(
     Parameters
     ----------
     pages
-        One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels (uint8, height by width).
+        One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels (uint8, rows first).
         PNGs may come in any order: each carries its place. Bare pixels are taken in the order given.
     font, geometry
         Needed for bare pixels, which carry no record.
@@ -56,8 +57,8 @@ def read(
     ArgumentError
         When bare pixels come without font and geometry, or a file does not exist.
     """
-    single = isinstance(pages, Page | bytes | str | Path | np.ndarray)
-    opened = [_open(page, font, geometry) for page in ([pages] if single else pages)]  # type: ignore[list-item, union-attr]
+    several = [pages] if isinstance(pages, Page | bytes | str | Path | np.ndarray) else pages
+    opened = [_open(page, font, geometry) for page in several]
     ordered = sorted(opened, key=lambda page: page.start) if all(page.placed for page in opened) else opened
     if ordered and ordered[0].placed:
         _check_order(ordered, partial=partial)
@@ -153,7 +154,7 @@ def _check_order(pages: list[_Opened], *, partial: bool) -> None:
             f"the pages before {pages[0].name} are missing: characters 0 to {pages[0].start} (partial=True reads on "
             "without them)"
         )
-    for before, after in zip(pages, pages[1:], strict=False):
+    for before, after in itertools.pairwise(pages):
         if after.start < before.stop:
             raise ReadError(
                 f"{before.name} and {after.name} both hold characters {after.start} to "
@@ -177,9 +178,9 @@ def _read_page(page: _Opened) -> str:
             f"render it again"
         )
     used = glyphs[: _rows_used(glyphs, page.font)]
-    if page.cells_crc32 is not None and zlib.crc32(used) != page.cells_crc32:
+    if page.cells_crc32 is not None and zlib.crc32(used.data) != page.cells_crc32:
         raise ReadError(
-            f"{page.name}: the glyphs read have CRC {zlib.crc32(used):08x}, its record says {page.cells_crc32:08x}: "
+            f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says {page.cells_crc32:08x}: "
             "something altered it"
         )
     text = decode_cells(glyphs.reshape(-1), page.font)
@@ -240,7 +241,8 @@ def _keys(packed: Pixels) -> npt.NDArray[np.uint64]:
     padded[..., : flat.shape[-1]] = flat
     words = padded.view("<u8")
     factors = np.array([pow(0x9E3779B97F4A7C15, place, 1 << 64) for place in range(words.shape[-1])], np.uint64)
-    return (words * factors).sum(axis=-1, dtype=np.uint64)
+    keys: npt.NDArray[np.uint64] = (words * factors).sum(axis=-1, dtype=np.uint64)
+    return keys
 
 
 @functools.lru_cache(maxsize=16)

@@ -95,7 +95,7 @@ def any_pattern(patterns: Iterable[str], *, where: str) -> re.Pattern[str]:
 def version_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that hits an id of one of these versions and of no later one.
 
-    ``-`` in a name stands for the spellings ``-``, ``.`` and ``p`` (Fireworks), so ``claude-opus-5`` hits
+    ``-`` and ``.`` in a name stand for the spellings ``-``, ``.`` and ``p`` (Fireworks), so ``claude-opus-5`` hits
     ``anthropic/claude-opus-5:batch`` and not ``claude-opus-5.5``.
     """
     return re.compile("|".join(_spelled(name) + _OTHER_VERSION for name in names))
@@ -107,4 +107,4 @@ def weights_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _spelled(name: str) -> str:
-    return r"(?<![a-z0-9])" + r"[.p-]".join(re.escape(part) for part in name.split("-"))
+    return r"(?<![a-z0-9])" + r"[.p-]".join(re.escape(part) for part in re.split("[.-]", name))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contextkit.codecs._extra import Shape, dressed, extra_of, hints_of
+from contextkit.codecs._json import Json
 from contextkit.messages import AnyPart, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 FORM = "anthropic"
@@ -19,7 +20,7 @@ def read_content(content: str | list[Any]) -> tuple[AnyPart, ...]:
     return tuple(map(read_block, content))
 
 
-def read_block(block: Any) -> AnyPart:
+def read_block(block: Json) -> AnyPart:
     """Decode one block; a kind or shape that is not understood becomes :class:`Opaque`."""
     read = _READERS.get(block.get("type")) if isinstance(block, dict) else None
     part = read(block) if read else None
@@ -33,7 +34,7 @@ def write_content(parts: Sequence[AnyPart], *, as_list: bool = False) -> str | l
     return [write_block(part) for part in parts]
 
 
-def write_block(part: Part) -> Any:
+def write_block(part: Part) -> Json:
     """Encode one part."""
     return _WRITERS[type(part)](part)
 
@@ -105,7 +106,7 @@ def _write_image(part: Image) -> Block:
     return dressed({"type": "image", "source": dressed(full, hints.get("source", {}))}, hints)
 
 
-def _as_arguments(value: Any) -> dict[str, Any]:
+def _as_arguments(value: Json) -> dict[str, Any]:
     """Return the input of a call as an object; what is none is kept under one key."""
     return value if isinstance(value, dict) else {"input": value}
 
@@ -128,7 +129,7 @@ def _write_tool_use(part: ToolCall) -> Block:
     return dressed(full, part.extra.get(FORM, {}), _TOOL_USE)
 
 
-def _is_absent(content: Any) -> str:
+def _is_absent(content: Json) -> str:
     """Read content that is no text and no list: there is none."""
     return content if isinstance(content, str) else ""
 
@@ -165,7 +166,7 @@ def _write_tool_result(part: ToolResult) -> Block:
     return dressed(full, hints, _TOOL_RESULT)
 
 
-def _write_opaque(part: Opaque) -> Any:
+def _write_opaque(part: Opaque) -> Json:
     return part.value
 
 

@@ -9,9 +9,21 @@ from typing import Any
 import msgspec
 
 from contextkit.codecs._anthropic_blocks import FORM
-from contextkit.codecs._fit import Counts, Wire, call_ids, changed, fit_parts, notes_of, renamed_calls, same_items, with_parts, without_empty
+from contextkit.codecs._fit import (
+    Counts,
+    Wire,
+    call_ids,
+    changed,
+    fit_parts,
+    notes_of,
+    renamed_calls,
+    same_items,
+    with_parts,
+    without_empty,
+)
 from contextkit.codecs._ids import fitted_ids
 from contextkit.codecs._images import MANY_IMAGES, MAX_SIDE_MANY_PX, MAX_SIDE_PX
+from contextkit.codecs._json import Json
 from contextkit.codecs._text import is_blank
 from contextkit.messages import AnyPart, Conversation, Message, Opaque, Text, Thinking, ToolResult
 
@@ -58,13 +70,13 @@ _WIRE = Wire(
 )
 
 
-def server_use(block: Any) -> str | None:
+def server_use(block: Json) -> str | None:
     """Return the id of a call that the provider runs itself (``server_tool_use``, ``mcp_tool_use``, ...), else ``None``."""
     kind = block.get("type") if isinstance(block, dict) else None
     return str(block.get("id")) if isinstance(kind, str) and kind.endswith("_tool_use") else None
 
 
-def server_result(block: Any) -> str | None:
+def server_result(block: Json) -> str | None:
     """Return the id that a result of such a call (``..._tool_result``) answers, else ``None``."""
     kind = block.get("type") if isinstance(block, dict) else None
     return str(block.get("tool_use_id")) if isinstance(kind, str) and kind.endswith("_tool_result") else None
@@ -155,12 +167,12 @@ def _few_marks(conversation: Conversation, counts: Counts) -> Conversation:
     return fit
 
 
-def _marks(carrier: Any) -> int:
+def _marks(carrier: Json) -> int:
     inner = carrier.content if isinstance(carrier, ToolResult) else ()
     return _is_marked(carrier) + sum(map(_marks, inner))
 
 
-def _is_marked(carrier: Any) -> bool:
+def _is_marked(carrier: Json) -> bool:
     if isinstance(carrier, Opaque):
         return isinstance(carrier.value, dict) and _MARK in carrier.value
     return _MARK in carrier.extra.get(FORM, {}).get("fields", {})
@@ -172,7 +184,7 @@ class _Unmarker:
     def __init__(self, left: int) -> None:
         self.left = left
 
-    def part(self, part: Any) -> Any:
+    def part(self, part: Json) -> Json:
         if isinstance(part, ToolResult):
             content = tuple(map(self.part, part.content))
             part = part if same_items(content, part.content) else msgspec.structs.replace(part, content=content)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from contextkit.messages import Extra
+from contextkit.codecs._json import Json
 
 PROVIDER_SIDE = "provider_side"
 """Hint on a tool that its provider runs itself, so that no other form can offer it."""
@@ -80,7 +80,7 @@ def _spelt(full: Mapping[str, Any], hints: Mapping[str, Any], shape: Shape) -> d
     }
 
 
-def same_json(one: Any, two: Any) -> bool:
+def same_json(one: Json, two: Json) -> bool:
     """Return whether two values are the same JSON, telling 1 from 1.0 and from true, and minding key order."""
     if one is two:
         return True

@@ -15,6 +15,7 @@ import msgspec
 
 from contextkit.codecs._extra import PROVIDER_SIDE
 from contextkit.codecs._images import image_fault, true_media_type
+from contextkit.codecs._json import Json
 from contextkit.messages import AnyPart, Conversation, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 
 Counts = Counter[str]
@@ -105,7 +106,7 @@ class _Fitter:
                 content += self.either(part)
         return result if same_items(content, result.content) else msgspec.structs.replace(result, content=tuple(content))
 
-    def either(self, part: Any) -> tuple[Any, ...]:
+    def either(self, part: Json) -> tuple[Any, ...]:
         """Fit what may stand in a message and in a result alike."""
         if isinstance(part, Image):
             return self.image(part)
@@ -113,7 +114,7 @@ class _Fitter:
             return self.foreign(part)
         return (part,)
 
-    def take(self, part: Any, *, taken: bool, why: str) -> tuple[Any, ...]:
+    def take(self, part: Json, *, taken: bool, why: str) -> tuple[Any, ...]:
         self.counts[why] += not taken
         return (part,) if taken else ()
 
@@ -154,7 +155,7 @@ def changed(conversation: Conversation, **fields: tuple[Any, ...]) -> Conversati
     return msgspec.structs.replace(conversation, **new) if new else conversation
 
 
-def same_items(one: Any, two: Any) -> bool:
+def same_items(one: Json, two: Json) -> bool:
     """Return whether two sequences hold the very same objects."""
     return len(one) == len(two) and all(a is b for a, b in zip(one, two, strict=True))
 

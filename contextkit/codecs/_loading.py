@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 
 import msgspec
 
+from contextkit.codecs._json import Json
 from contextkit.codecs._shape import keys_of, kind_of
 from contextkit.codecs.jsonl import BOM, Lines, Record, parse, read_lines, shown_lines
 from contextkit.errors import FormatError
@@ -124,7 +125,7 @@ def _repeat_notes(repeated: Counter[str]) -> tuple[str, ...]:
     return tuple(f"key {key!r} stands more than once in {count} object(s); the last one counts" for key, count in repeated.items())
 
 
-def from_json(value: Any, name: str, forms: Forms, form: str | None = None) -> Loaded:
+def from_json(value: Json, name: str, forms: Forms, form: str | None = None) -> Loaded:
     """Read one parsed JSON value: a request, or a log of one record."""
     if not isinstance(value, dict):
         _refuse_shape(value, name, forms)
@@ -182,7 +183,7 @@ def _refuse_records(records: Sequence[Record], name: str, forms: Forms) -> NoRet
                       f"{keys_of(records[0].value)}; known log forms are {', '.join(forms.logs)}")
 
 
-def _refuse_shape(value: Any, name: str, forms: Forms) -> NoReturn:
+def _refuse_shape(value: Json, name: str, forms: Forms) -> NoReturn:
     has = f"an object with {keys_of(value)}" if isinstance(value, dict) else kind_of(value)
     hint = ' (put a list of messages into {"messages": [...]})' if isinstance(value, list) else ""
     raise FormatError(f"{name} is {has}; a request ({', '.join(forms.wires)}) needs an object with 'messages'{hint}, "

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contextkit.codecs._fit import Counts
+from contextkit.codecs._json import Json
 from contextkit.messages import AnyPart, Image, Opaque, Text, Thinking, ToolCall
 
 FORM = "pi"
@@ -23,7 +24,7 @@ _WIRE_OF_API = {
 _BLOB = re.compile(r"blob:sha256:[0-9a-f]{64}")
 
 
-def read_content(content: Any, api: str, counts: Counts) -> tuple[AnyPart, ...]:
+def read_content(content: Json, api: str, counts: Counts) -> tuple[AnyPart, ...]:
     """Decode message content: a string or a list of blocks.
 
     Parameters
@@ -41,7 +42,7 @@ def read_content(content: Any, api: str, counts: Counts) -> tuple[AnyPart, ...]:
     return tuple(part for part in parts if part is not None)
 
 
-def _read_block(block: Any, api: str, counts: Counts) -> AnyPart | None:
+def _read_block(block: Json, api: str, counts: Counts) -> AnyPart | None:
     read = _READERS.get(block.get("type")) if isinstance(block, dict) else None
     if read is not None:
         return read(block, api, counts)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from contextkit.codecs._json import Json
 from contextkit.errors import FormatError
 
 _NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number", type(None): "null"}
 _SHOWN_KEYS = 8
 
 
-def need_object(value: Any, place: str, form: str) -> dict[str, Any]:
+def need_object(value: Json, place: str, form: str) -> dict[str, Any]:
     """Return ``value`` when it is an object.
 
     Raises
@@ -23,7 +24,7 @@ def need_object(value: Any, place: str, form: str) -> dict[str, Any]:
     raise FormatError(f"{place} is {kind_of(value)}; a {form} request needs an object there")
 
 
-def need_list(value: Any, place: str, form: str) -> list[Any]:
+def need_list(value: Json, place: str, form: str) -> list[Any]:
     """Return ``value`` when it is a list.
 
     Raises
@@ -50,7 +51,7 @@ def need_role(message: dict[str, Any], place: str, roles: tuple[str, ...]) -> st
     raise FormatError(f"{place} has the role {role!r}; allowed are {', '.join(roles)}")
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: Json) -> str:
     """Name the JSON kind of ``value``."""
     return _NAMES.get(type(value), type(value).__name__)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contextkit.codecs._json import Json
+
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -19,7 +21,7 @@ def utf8_text(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def utf8_json(value: Any) -> Any:
+def utf8_json(value: Json) -> Json:
     """Return a JSON value that can be written as UTF-8; the same object when it already can be.
 
     Keys that would become equal are kept apart by further U+FFFD at their end.

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from contextkit.codecs._json import Json
+
 
 def value_faults(request: dict[str, Any]) -> Iterator[str]:
     """Yield a fault for numbers that are not JSON, and for text that is not UTF-8."""
@@ -19,7 +21,7 @@ def value_faults(request: dict[str, Any]) -> Iterator[str]:
         yield f"a text holds {error.object[error.start]!r}, which UTF-8 cannot write"
 
 
-def _floats(value: Any) -> Iterator[float]:
+def _floats(value: Json) -> Iterator[float]:
     if isinstance(value, float):
         yield value
     elif isinstance(value, dict):

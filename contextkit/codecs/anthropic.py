@@ -16,6 +16,7 @@ from contextkit.codecs._anthropic_blocks import (
 )
 from contextkit.codecs._anthropic_fit import adapted
 from contextkit.codecs._extra import PROVIDER_SIDE, Shape, dressed, extra_of, hints_of
+from contextkit.codecs._json import Json
 from contextkit.codecs._shape import kind_of, need_list, need_object, need_role
 from contextkit.codecs._text import is_blank, utf8_json
 from contextkit.codecs.anthropic_rules import violations
@@ -82,7 +83,7 @@ def encode(conversation: Conversation) -> dict[str, Any]:
     return request
 
 
-def _read_system(raw: Any) -> tuple[Text, ...]:
+def _read_system(raw: Json) -> tuple[Text, ...]:
     if isinstance(raw, str):
         return () if is_blank(raw) else (Text(text=raw),)
     parts = map(read_block, raw) if isinstance(raw, list) else ()
@@ -93,18 +94,18 @@ def _write_system(texts: tuple[Text, ...], *, as_list: bool) -> str | list[Any]:
     return write_content(texts, as_list=as_list) if texts or as_list else ""
 
 
-def _system_texts(raw: Any) -> list[Any]:
+def _system_texts(raw: Json) -> list[Any]:
     return [write_block(text) for text in _read_system(raw)]
 
 
-def _listed(raw: Any) -> list[Any]:
+def _listed(raw: Json) -> list[Any]:
     return raw if isinstance(raw, list) else []
 
 
 _REQUEST = Shape(defaults={"system": "", "tools": []}, readers={"system": _system_texts, "tools": _listed})
 
 
-def _read_message(raw: Any, place: str) -> Message:
+def _read_message(raw: Json, place: str) -> Message:
     message = need_object(raw, place, FORM)
     role, content = need_role(message, place, _ROLES), message.get("content")
     if not isinstance(content, str | list | None):
@@ -121,11 +122,11 @@ def _write_message(message: Message) -> dict[str, Any]:
     return dressed({"role": role, "content": write_content(message.parts, as_list=bool(hints.get("list")))}, hints)
 
 
-def _as_text(raw: Any) -> str:
+def _as_text(raw: Json) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def _as_schema(raw: Any) -> dict[str, Any]:
+def _as_schema(raw: Json) -> dict[str, Any]:
     return raw if isinstance(raw, dict) else {}
 
 
@@ -136,7 +137,7 @@ _TOOL = Shape(
 _CLIENT_TOOL = "custom"
 
 
-def _read_tool(raw: Any, place: str) -> Tool:
+def _read_tool(raw: Json, place: str) -> Tool:
     tool = need_object(raw, place, FORM)
     name = tool.get("name")
     if not isinstance(name, str):

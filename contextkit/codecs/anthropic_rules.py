@@ -12,6 +12,7 @@ from typing import Any
 
 from contextkit.codecs._anthropic_fit import ID_FORBIDDEN, ID_LIMIT_CHARS, MAX_CACHE_MARKS, server_result, server_use
 from contextkit.codecs._images import MANY_IMAGES, MAX_SIDE_MANY_PX, MAX_SIDE_PX, image_fault
+from contextkit.codecs._json import Json
 from contextkit.codecs._text import is_blank
 from contextkit.codecs._values import value_faults
 
@@ -52,7 +53,7 @@ def _order_faults(messages: list[Block]) -> Faults:
         yield f"messages[{len(messages) - 1}]: the last answer ends in {len(text) - len(text.rstrip())} characters of white space"
 
 
-def _system_faults(system: Any) -> Faults:
+def _system_faults(system: Json) -> Faults:
     for at, block in enumerate(system if isinstance(system, list) else []):
         if isinstance(block, dict) and block.get("type") == "text" and is_blank(block.get("text")):
             yield f"system[{at}]: blank text"
@@ -73,7 +74,7 @@ def _message_faults(message: Block, place: str) -> Faults:
         yield from _block_faults(block, role, f"{place}.content[{at}]")
 
 
-def _block_faults(block: Block, role: Any, place: str) -> Faults:
+def _block_faults(block: Block, role: Json, place: str) -> Faults:
     kind, content = block.get("type"), block.get("content")
     if kind == "text" and is_blank(block.get("text")):
         yield f"{place}: blank text"
@@ -160,7 +161,7 @@ def _mark_faults(request: Block) -> Faults:
         yield f"{marks} cache_control marks; {MAX_CACHE_MARKS} are allowed"
 
 
-def _marks(value: Any) -> int:
+def _marks(value: Json) -> int:
     """Count cache marks outside of tool inputs and schemas, where the name is a user's own."""
     if isinstance(value, dict):
         inside = (item for key, item in value.items() if key not in ("input", "input_schema"))

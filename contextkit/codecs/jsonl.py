@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
+from contextkit.codecs._json import Json
+
 BOM = b"\xef\xbb\xbf"
 _START = re.compile(r'\{\s*"')
 _SHOWN_LINES = 5
@@ -143,7 +145,7 @@ def _recovered(text: str, is_record: Callable[[dict[str, Any]], bool]) -> Iterat
             yield value
 
 
-def parse(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+def parse(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Json:
     """Parse JSON exactly: big integers, ``1.0`` and lone surrogates come back as they are.
 
     Raises

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from contextkit.codecs._fit import Counts, notes_of
+from contextkit.codecs._json import Json
 from contextkit.codecs._pi_blocks import read_content, text_of_bash
 from contextkit.codecs._tree import walk
 from contextkit.codecs.jsonl import Record
@@ -129,7 +130,7 @@ def _summary(entry: Entry) -> Message:
     return _made("user", _marked(SUMMARY_MARK, entry.get("summary")), entry, {}) or Message(role="user", parts=(Text(text=SUMMARY_MARK),))
 
 
-def _marked(mark: str, text: Any) -> tuple[Text, ...]:
+def _marked(mark: str, text: Json) -> tuple[Text, ...]:
     return (Text(text=f"{mark}\n\n{text}"),)
 
 

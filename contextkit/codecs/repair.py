@@ -10,11 +10,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
 from contextkit.codecs._fit import Counts, changed, notes_of, with_parts
+from contextkit.codecs._json import Json
 from contextkit.messages import AnyPart, Conversation, Message, Text, ToolCall, ToolResult
 
 NO_RESULT = "[no result was recorded: interrupted]"
@@ -230,6 +230,6 @@ def _starts_with_result(message: Message) -> bool:
     return bool(message.parts) and isinstance(message.parts[0], ToolResult)
 
 
-def _named(result: Any, key: str) -> ToolResult:
+def _named(result: Json, key: str) -> ToolResult:
     named: ToolResult = result if result.call_id == key else msgspec.structs.replace(result, call_id=key)
     return named

@@ -32,7 +32,8 @@ PATH_ARGUMENTS = ("path", "file_path", "filename", "file", "notebook_path")
 PART_ARGUMENTS = ("offset", "limit", "start", "end", "start_line", "end_line", "view_range", "lines", "pages")
 
 _NOTHING_FOUND = re.compile(
-    r"\s*\(?(?:no (?:matches|results|files|output)(?: were)?(?: found)?|0 (?:matches|results)|nothing found)[^\n]{0,200}\s*",
+    r"\s*\(?(?:no (?:matches|results|files|output)(?: were)?(?: found)?|0 (?:matches|results)|nothing found)"
+    r"[^\n]{0,200}\s*",
     re.I,
 )
 _WRITTEN = re.compile(

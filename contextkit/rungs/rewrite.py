@@ -34,15 +34,15 @@ def part_step(rung: str, conversation: Conversation, budget: Budget, taken: Sequ
     before = budget.estimator.conversation(conversation)
     if not taken:
         return Step(rung=rung, conversation=conversation, tokens_before=before, tokens_after=before)
-    originals = {item: Original(parts=(conversation.messages[item.message].parts[item.part],)) for item in taken}
+    originals = [Original(parts=(conversation.messages[item.message].parts[item.part],)) for item in taken]
     after = with_parts(conversation, {(item.message, item.part): item.replacement for item in taken})
     return Step(
         rung=rung,
         conversation=after,
         tokens_before=before,
         tokens_after=budget.estimator.conversation(after),
-        edits=tuple(_edit(item, original, budget) for item, original in originals.items()),
-        originals={original.handle: original for original in originals.values()},
+        edits=tuple(_edit(item, original, budget) for item, original in zip(taken, originals, strict=True)),
+        originals={original.handle: original for original in originals},
     )
 
 
@@ -60,7 +60,7 @@ def _edit(item: Taken, original: Original, budget: Budget) -> Edit:
 
 
 def with_parts(conversation: Conversation, replacements: Mapping[tuple[int, int], AnyPart]) -> Conversation:
-    """Return the conversation with other parts at the given (message, part) places; untouched messages stay the same objects."""
+    """Return the conversation with other parts at (message, part) places; untouched messages stay the same objects."""
     touched = {at for at, _ in replacements}
     return msgspec.structs.replace(
         conversation,

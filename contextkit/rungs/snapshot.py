@@ -18,6 +18,7 @@ from contextkit.protocols import Budget, Edit, Step
 from contextkit.recall import Original
 from contextkit.rungs.elide import elided
 from contextkit.rungs.rewrite import calls_by_id, with_parts, with_regions
+from contextkit.tokens import image_size
 
 PAYS_AT_SHARE = 0.9
 """Pages must cost at most this share of the text they replace."""
@@ -27,6 +28,9 @@ SMALLEST_BULK_CHARS = 400
 
 _PNG_BYTES_PER_CELL = 4
 """Base64 bytes a cell takes in a request: 3.3 measured on source code at one bit a pixel."""
+
+UNCAPPED_PAGES = 1_000
+"""Most pages where the provider names no cap on images."""
 
 _FITTING_PASSES = 12
 
@@ -63,7 +67,7 @@ class Snapshot:
 
     def _fitted(self, conversation: Conversation, budget: Budget, middle: Sequence[range], before: int) -> Step:
         """Give bulk away until the pages fit, first into the target, else into the limit."""
-        room = _room(conversation, budget, middle)
+        room = _room(conversation, budget, middle, self.tier)
         whole = drawn = _Drawn(conversation, budget, middle, self.tier, {})
         for allowed in (budget.target_tokens, budget.limit_tokens):
             bulk = _Bulk(conversation, middle)
@@ -229,22 +233,31 @@ def _page_message(pages: Sequence[gr.Page], source: str, region: range, original
     return Message(role="user", parts=(Text(text=intro), *slots))
 
 
-def _room(conversation: Conversation, budget: Budget, middle: Sequence[range]) -> int:
+def _room(conversation: Conversation, budget: Budget, middle: Sequence[range], tier: gr.Tier) -> int:
     """Return how many pages the provider's caps leave room for, beside the pictures that stay."""
     profile = budget.model.page
     taken = {at for region in middle for at in region}
-    staying = sum(_pictures(message) for at, message in enumerate(conversation.messages) if at not in taken)
-    scale = gr.reading_cell(budget.model.id).scale
-    cells = profile.page_height_px * profile.page_width_px // (40 * scale * scale)
-    by_bytes = (
-        profile.max_request_bytes // (cells * _PNG_BYTES_PER_CELL) if profile.max_request_bytes else profile.max_images
-    )
-    return max(0, min(profile.max_images - staying, by_bytes))
+    staying = [
+        picture for at, message in enumerate(conversation.messages) if at not in taken for picture in _pictures(message)
+    ]
+    most = UNCAPPED_PAGES if profile.max_images is None else profile.max_images
+    if profile.many_images_side_px and any(
+        max(image_size(picture) or (0,)) > profile.many_images_side_px for picture in staying
+    ):
+        most = min(most, profile.many_images_over or most)
+    if profile.max_request_bytes:
+        most = min(most, profile.max_request_bytes // (_cells_per_page(budget, tier) * _PNG_BYTES_PER_CELL))
+    return max(0, most - len(staying))
 
 
-def _pictures(message: Message) -> int:
-    nested = sum(isinstance(inner, Image) for result in message.of(ToolResult) for inner in result.content)
-    return nested + sum(True for _ in message.of(Image))
+def _cells_per_page(budget: Budget, tier: gr.Tier) -> int:
+    profile, scale = budget.model.page, gr.reading_cell(budget.model.id).scale if tier == "auto" else gr.TIERS[tier]
+    return profile.page_height_px * profile.page_width_px // (40 * scale * scale)
+
+
+def _pictures(message: Message) -> list[Image]:
+    nested = [inner for result in message.of(ToolResult) for inner in result.content if isinstance(inner, Image)]
+    return [*message.of(Image), *nested]
 
 
 def _cannot_read(budget: Budget) -> str | None:
@@ -258,4 +271,4 @@ def _does_not_pay(step: Step) -> str | None:
     after = before - (step.tokens_before - step.tokens_after)
     if after <= PAYS_AT_SHARE * before:
         return None
-    return f"{len(step.pages)} page(s) would cost {after:,} tokens where the text costs {before:,}: less than a tenth saved"
+    return f"{len(step.pages)} page(s) would cost {after:,} tokens, the text costs {before:,}: less than a tenth saved"

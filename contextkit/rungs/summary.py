@@ -1,4 +1,4 @@
-"""Rung 4: one summary in the place of the middle, by a model call that the caller injects. Last, because words are lost."""
+"""Rung 4: a summary in the place of the middle, by a model call that the caller injects. Last: words are lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Summarise:
             step = self._summarised(conversation, budget, middle, before)
             if step.tokens_after < before:
                 return step
-            refused = f"a summary of up to {self.most_tokens:,} tokens would not be shorter than the {before:,} tokens there are"
+            refused = f"a summary of up to {self.most_tokens:,} tokens would not be shorter than what it replaces"
         return Step(
             rung=self.name, conversation=conversation, tokens_before=before, tokens_after=before, refused=refused
         )

@@ -1,5 +1,7 @@
 """Whatever string goes in, the pages hold all of it and the reader gives back exactly it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -60,7 +62,7 @@ def test_pages_of_a_stream_are_those_of_the_whole_text(text, geometry, cuts):
     from glyphraster.layout import iter_plans
 
     marks = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    chunks = [text[start:stop] for start, stop in zip(marks, marks[1:], strict=False)]
+    chunks = [text[start:stop] for start, stop in itertools.pairwise(marks)]
     streamed = list(iter_plans(chunks, FONT, geometry))
     whole = gr.plan_pages(text, FONT, geometry)
     assert [plan.stop for plan in streamed] == [plan.stop for plan in whole]

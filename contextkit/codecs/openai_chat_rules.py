@@ -1,0 +1,106 @@
+"""The rules of the Chat Completions request that make its provider answer 400.
+
+Source: the provider's reference and error texts as collected in the project's notes on formats (2.2). A request that passes may
+still be refused for another reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contextkit.codecs._chat_blocks import is_json
+from contextkit.codecs._chat_fit import ID_LIMIT_CHARS, SPEAKS_WITHOUT_CONTENT
+from contextkit.codecs._images import image_fault
+from contextkit.codecs._json import Json
+from contextkit.codecs._values import value_faults
+
+Block = dict[str, Any]
+Faults = Iterator[str]
+
+_ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+def violations(request: dict[str, Any]) -> list[str]:
+    """Return every rule that ``request`` breaks, each with its place; empty when the provider would take it."""
+    messages = [message for message in request.get("messages") or [] if isinstance(message, dict)]
+    if not messages:
+        return ["messages: none; at least one is needed"]
+    faults = list(_pair_faults(messages))
+    for at, message in enumerate(messages):
+        place = f"messages[{at}]"
+        faults += _message_faults(message, place)
+        faults += _part_faults(message, place)
+        faults += _call_faults(message, place)
+    return [*faults, *value_faults(request)]
+
+
+def _pair_faults(messages: list[Block]) -> Faults:
+    waiting: list[Any] = []
+    for at, message in enumerate(messages):
+        if message.get("role") == "tool":
+            if message.get("tool_call_id") in waiting:
+                waiting.remove(message["tool_call_id"])
+            else:
+                yield f"messages[{at}]: tool message {message.get('tool_call_id')!r} without its call just before"
+            continue
+        if waiting:
+            yield f"messages[{at}]: {len(waiting)} call(s) unanswered before it: {_names(waiting)}"
+        waiting = [call.get("id") for call in _calls(message)]
+    if waiting:
+        yield f"messages end: {len(waiting)} call(s) unanswered: {_names(waiting)}"
+
+
+def _names(keys: list[Any]) -> str:
+    return ", ".join(map(repr, keys))
+
+
+def _calls(message: Block) -> list[Block]:
+    return [call for call in message.get("tool_calls") or [] if isinstance(call, dict)]
+
+
+def _message_faults(message: Block, place: str) -> Faults:
+    role, content = message.get("role"), message.get("content")
+    if role not in _ROLES:
+        yield f"{place}: the role is {role!r}; allowed are {', '.join(_ROLES)}"
+    if role in ("user", "system", "developer") and not content:
+        yield f"{place}: an empty {role} message"
+    if "tool_calls" in message and not message["tool_calls"]:
+        yield f"{place}: tool_calls is empty; leave it out"
+    if role == "assistant" and not content and not _calls(message) and not any(message.get(name) for name in SPEAKS_WITHOUT_CONTENT):
+        yield f"{place}: an assistant message with nothing in it"
+
+
+def _part_faults(message: Block, place: str) -> Faults:
+    content, role = message.get("content"), message.get("role")
+    for at, part in enumerate(content if isinstance(content, list) else []):
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind == "text" and not part.get("text") and role != "tool":
+            yield f"{place}.content[{at}]: empty text"
+        if kind == "image_url":
+            if role != "user":
+                yield f"{place}.content[{at}]: a picture in a {role} message; only user messages carry pictures"
+            yield from _image_faults(part["image_url"] if "image_url" in part else None, f"{place}.content[{at}]")
+
+
+def _image_faults(picture: Json, place: str) -> Faults:
+    url = picture.get("url") if isinstance(picture, dict) else picture
+    if isinstance(url, str) and url.startswith("data:"):
+        kind, _, base64_text = url[5:].partition(";base64,")
+        fault = image_fault(kind, base64_text)
+        if fault:
+            yield f"{place}: picture: {fault}"
+
+
+def _call_faults(message: Block, place: str) -> Faults:
+    seen: set[str] = set()
+    for at, call in enumerate(_calls(message)):
+        key = call.get("id")
+        if not isinstance(key, str) or not 0 < len(key) <= ID_LIMIT_CHARS:
+            yield f"{place}.tool_calls[{at}]: the id is {key!r}; allowed are 1 to {ID_LIMIT_CHARS} characters"
+        if key in seen:
+            yield f"{place}.tool_calls[{at}]: the id {key!r} stands twice in one message"
+        seen.add(str(key))
+        function = call.get("function")
+        if "custom" not in call and not is_json(function.get("arguments") if isinstance(function, dict) else None):
+            yield f"{place}.tool_calls[{at}]: the arguments are not JSON"
