@@ -18,7 +18,9 @@ from glyphraster.errors import GlyphrasterError
 from glyphraster.output import write_atomically
 
 app = typer.Typer(
-    help="Keep a long conversation inside its model's context window.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="Keep a long conversation inside its model's context window.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 
 

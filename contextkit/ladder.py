@@ -19,6 +19,7 @@ from contextkit.models import ModelProfile, resolve
 from contextkit.protocols import Budget, Edit, Rung, Step, Summarizer
 from contextkit.recall import Original
 from contextkit.rungs import DropImages, Elide, Snapshot, Summarise
+from contextkit.rungs.snapshot import page_key
 from contextkit.summarizers import write_summary
 
 RUNG_NAMES = ("elide", "images", "snapshot", "summary")
@@ -62,7 +63,7 @@ class Plan:
     def pages(self) -> tuple[gr.Page, ...]:
         """The pages that the request will hold."""
         held = {part.key for message in self.conversation.messages for part in message.of(Pending)}
-        return tuple(page for step in self.steps for page in step.pages if _page_key(page) in held)
+        return tuple(page for step in self.steps for page in step.pages if page_key(page) in held)
 
     @property
     def source(self) -> str:
@@ -330,12 +331,8 @@ def _without_thinking(message: Message) -> Message:
     )
 
 
-def _page_key(page: gr.Page) -> str:
-    return f"page-{page.index:03d}"
-
-
 def _page_fillers(plan: Plan) -> dict[str, gr.Page]:
-    return {_page_key(page): page for page in plan.pages}
+    return {page_key(page): page for page in plan.pages}
 
 
 def _filled(message: Message, plan: Plan, pages: Mapping[str, gr.Page]) -> Message:

@@ -106,6 +106,15 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (part for part in self.parts if isinstance(part, kinds))
 
 
+MACHINE_MADE: Extra = {"contextkit": {"machine": True}}
+"""``extra`` of a message in the user's role that no person wrote: a command's output, a summary, a host's notice."""
+
+
+def machine_made(message: Message) -> bool:
+    """Say whether a message in the user's role was written by a program."""
+    return bool(message.extra.get("contextkit", {}).get("machine"))
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A tool the model may call; ``parameters`` is its JSON Schema."""
 

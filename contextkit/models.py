@@ -176,9 +176,17 @@ class ModelTable:
         caps = self.caps.get(page.route or "", {})
         window_tokens, max_output_tokens = (min(getattr(row, key), caps.get(key, getattr(row, key))) for key in _LIMITS)
         return ModelProfile(
-            id=model, route=page.route, match=_match(row, self.default, page), window_tokens=window or window_tokens,
-            max_output_tokens=max_output_tokens, vision=page.vision, wire=row.wire_on(page.route),
-            chars_per_token=row.chars_per_token, binds_thinking=row.binds_thinking, page=page, source=row.source,
+            id=model,
+            route=page.route,
+            match=_match(row, self.default, page),
+            window_tokens=window or window_tokens,
+            max_output_tokens=max_output_tokens,
+            vision=page.vision,
+            wire=row.wire_on(page.route),
+            chars_per_token=row.chars_per_token,
+            binds_thinking=row.binds_thinking,
+            page=page,
+            source=row.source,
             as_of=row.as_of,
         )
 
@@ -252,7 +260,11 @@ def _pattern(text: str, where: str) -> re.Pattern[str]:
 
 
 def _check_keys(
-    row: Mapping[str, Any], *, where: str, required: Collection[str], optional: Collection[str] = (),
+    row: Mapping[str, Any],
+    *,
+    where: str,
+    required: Collection[str],
+    optional: Collection[str] = (),
 ) -> None:
     for key in row:
         if key not in required and key not in optional:

@@ -51,7 +51,7 @@ def _piece(part: Part, role: str, number: int, names: Mapping[str, str]) -> str:
         case Thinking():
             return ""
         case ToolCall():
-            return f"[{number} call {part.name}]\n{_arguments(part.arguments)}"
+            return f"[{number} call {part.name}]\n{arguments_text(part.arguments)}"
         case ToolResult():
             failed = " failed" if part.is_error else ""
             return f"[{number} result {names.get(part.call_id, 'of an unknown tool')}{failed}]\n{result_text(part)}"
@@ -70,8 +70,8 @@ def _name(part: Part) -> str:
     return type(part).__name__.lower()
 
 
-def _arguments(arguments: Mapping[str, Any]) -> str:
-    """One line per argument; a text of several lines stands below its name as it is, so that code looks like code."""
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return the text of a call's arguments, a line each; a text of several lines stands below its name as it is."""
     return "\n".join(f"{key}:{_argument(value)}" for key, value in arguments.items())
 
 

@@ -53,7 +53,7 @@ class Budget:
 
     @classmethod
     def of(cls, model: ModelProfile, *, threshold: float = 0.8, reserve: int | None = None) -> Budget:
-        """Return a model's budget; by default a fifth of the window, at most its output limit or 32,000, is reserved."""
+        """Return a model's budget; by default a fifth of the window is reserved, at most its output limit or 32,000."""
         window = model.window_tokens
         default = min(model.max_output_tokens, RESERVE_MOST_TOKENS, int(window * RESERVE_SHARE))
         return cls(

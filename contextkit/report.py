@@ -18,6 +18,7 @@ from contextkit.plaintext import plain_text
 from contextkit.protocols import Step
 from contextkit.recall import DirectoryRecallStore, Original
 from contextkit.request import build_request
+from contextkit.rungs.snapshot import page_key, page_tokens
 from contextkit.transcript import Transcript, save_transcript
 from glyphraster.output import staged_directory, write_atomically
 
@@ -184,21 +185,20 @@ def _took(step: Step) -> str:
 
 
 def _page_report(page: gr.Page, plan: Plan) -> dict[str, Any]:
-    height, width = page.geometry.height_px, page.geometry.width_px
     return {
-        "file": f"pages/page-{page.index:03d}.png",
-        "height_px": height,
-        "width_px": width,
+        "file": f"pages/{page_key(page)}.png",
+        "height_px": page.geometry.height_px,
+        "width_px": page.geometry.width_px,
         "start": page.start,
         "stop": page.stop,
-        "tokens": plan.budget.model.page.tokens(height_px=height, width_px=width),
+        "tokens": page_tokens(page, plan.budget),
     }
 
 
 def _write_pages(pages: Sequence[gr.Page], directory: Path) -> None:
     directory.mkdir()
     for page in pages:
-        write_atomically(directory / f"page-{page.index:03d}.png", page.png("gray1"))
+        write_atomically(directory / f"{page_key(page)}.png", page.png("gray1"))
 
 
 def _write_recall(result: Result, raw: bytes, directory: Path) -> None:

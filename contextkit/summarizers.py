@@ -122,7 +122,11 @@ def extractive_summary(request: SummaryRequest) -> str:
     for heading, found in _extracts(request.text):
         picked: list[str] = []
         for line in found:
-            if line not in lines and line not in picked and sum(len(taken) for taken in (*lines, *picked, line)) + 40 < room:
+            if (
+                line not in lines
+                and line not in picked
+                and sum(len(taken) for taken in (*lines, *picked, line)) + 40 < room
+            ):
                 picked.append(line)
         lines += [heading, *picked] if picked and heading not in lines else picked
     return "\n".join(lines)

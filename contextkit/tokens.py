@@ -1,10 +1,10 @@
 """The one token estimator: every rung, every report and every decision counts with it.
 
 No provider publishes a current Claude or Gemini vocabulary, and characters divided by four is wrong by up to three
-times on listings, numbers and hashes. So text is counted by byte classes. The weights are a non-negative least-squares fit on
-742 tool results whose tokens the provider itself reported (two public coding sessions, Claude 4.5): median error 4.8 %
-on results above 150 tokens, nine in ten within 16 %, where a flat 3.0 characters per token gives 10.6 % and 21 %. Other
-tokenizers scale it by their own characters per token of English.
+times on listings, numbers and hashes. So text is counted by byte classes. The weights are a non-negative least-squares
+fit on 742 tool results whose tokens the provider itself reported (two public coding sessions, Claude 4.5): median error
+4.8 % on results above 150 tokens, nine in ten within 16 %, where a flat 3.0 characters per token gives 10.6 % and 21 %.
+Other tokenizers scale it by their own characters per token of English.
 """
 
 from __future__ import annotations

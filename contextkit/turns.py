@@ -7,10 +7,10 @@ user said, an open call, and the newest groups up to the budget's tail.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from contextkit.messages import Image, Message, Text, ToolCall, ToolResult
+from contextkit.messages import Image, Message, Text, ToolCall, ToolResult, machine_made
 from contextkit.tokens import TokenEstimator
 
 
@@ -45,21 +45,25 @@ def protected(messages: Sequence[Message], estimator: TokenEstimator, tail_token
     tail_tokens
         How many tokens of the newest groups are left alone; a newest group larger than that is not.
     """
-    kept = [False] * len(messages)
-    all_groups = groups(messages)
     said = [at for at, message in enumerate(messages) if user_said(message)]
-    for group in all_groups:
-        is_head = group.start <= (said[0] if said else 0)
-        holds_newest = bool(said) and group.start <= said[-1] < group.stop
-        speaks_as_system = messages[group.start].role == "system"
-        if is_head or holds_newest or speaks_as_system or (group.has_open_call and group is all_groups[-1]):
-            kept[group.start : group.stop] = [True] * (group.stop - group.start)
-    for group in reversed(all_groups):
-        tail_tokens -= sum(estimator.message(message) for message in messages[group.start : group.stop])
+    spoken = {said[0], said[-1]} if said else set()
+    every = groups(messages)
+    sizes = [estimator.messages(tuple(messages[group.start : group.stop])) for group in every]
+    keeps = [_must_stay(group, messages, spoken) for group in every]
+    if every:
+        keeps[0] |= sizes[0] <= tail_tokens
+        keeps[-1] |= every[-1].has_open_call
+    for place in range(len(every) - 1, -1, -1):
+        tail_tokens -= sizes[place]
         if tail_tokens < 0:
             break
-        kept[group.start : group.stop] = [True] * (group.stop - group.start)
-    return tuple(kept)
+        keeps[place] = True
+    return tuple(keep for group, keep in zip(every, keeps, strict=True) for _ in range(group.start, group.stop))
+
+
+def _must_stay(group: Group, messages: Sequence[Message], spoken: Collection[int]) -> bool:
+    span = range(group.start, group.stop)
+    return messages[group.start].role == "system" or any(at in spoken for at in span)
 
 
 def regions(kept: Sequence[bool]) -> tuple[range, ...]:
@@ -75,8 +79,8 @@ def regions(kept: Sequence[bool]) -> tuple[range, ...]:
 
 
 def user_said(message: Message) -> bool:
-    """Say whether the user speaks in this message, rather than a tool through it."""
-    return message.role == "user" and any(True for _ in message.of(Text, Image))
+    """Say whether a person speaks in this message, rather than a tool or a host through it."""
+    return message.role == "user" and not machine_made(message) and any(True for _ in message.of(Text, Image))
 
 
 def _answers(message: Message) -> set[str]:

@@ -43,7 +43,8 @@ def closest_pairs(font: BitmapFont, characters: Iterable[str] | None = None, mos
     codes = font.codepoints.tolist() if characters is None else sorted({ord(character) for character in characters})
     cells = {code: font.cell(code) for code in codes}
     single = [code for code in codes if font.spans[np.searchsorted(font.codepoints, code)] == 1]
-    ink = np.unpackbits(font.bitmaps[[cells[code] for code in single]], axis=-1).reshape(len(single), -1).astype(np.int32)
+    bitmaps = font.bitmaps[[cells[code] for code in single]]
+    ink = np.unpackbits(bitmaps, axis=-1).reshape(len(single), -1).astype(np.int32)
     alone = ink.sum(axis=1)
     distance = alone[:, None] + alone[None, :] - 2 * (ink @ ink.T)
     first, second = np.triu_indices(len(single), k=1)

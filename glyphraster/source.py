@@ -6,14 +6,14 @@ A source is a text file, read line by line; ``//`` at the start of a line or aft
     height 8
 
     @ A U+0219 mark:newline         a block: glyph names, then one line per pixel row, one picture per glyph
-    .##.. ..... ....#               a picture is ``width`` pixels of ``.`` (paper) and ``#`` (ink), or twice that: a wide glyph
+    .##.. ..... ....#               a picture is ``width`` pixels of ``.`` (paper) and ``#`` (ink); wide: twice that
 
     accent acute 0: ..##. ..#..     rows that `compose` adds, the first one at row 0
     compose á = a + acute           a glyph put together; a glyph drawn in a block wins over it
     compose ş = s^1 + cedilla       the base moved up by one row first
 
 A glyph name is one character, ``U+`` and 4 to 6 hex digits, ``mark:`` and the lower-case name of a
-:class:`~glyphraster.font.Mark` with ``-`` for ``_``, or ``part:`` and any word: a picture that is a base for `compose` only.
+:class:`~glyphraster.font.Mark` with ``-`` for ``_``, or ``part:`` and any word: a base for `compose` and no glyph.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _reader(word: str, line: int) -> _Reader:
     readers: dict[str, _Reader] = {"@": _read_block, "accent": _read_accent, "compose": _read_recipe}
     readers |= dict.fromkeys(_HEADER, _read_header)
     if word not in readers:
-        raise _wrong(line, f"starts with {word!r}", f"a line starts with one of {', '.join(readers)}, or is a row of a block")
+        allowed = f"a line starts with one of {', '.join(readers)}, or is a row of a block"
+        raise _wrong(line, f"starts with {word!r}", allowed)
     return readers[word]
 
 
@@ -211,9 +212,10 @@ def _check_width(source: _Source, cell: str, line: int, spans: Sequence[int]) ->
 
 def _draw(source: _Source, key: _Key, token: str, rows: Sequence[str], line: int) -> None:
     if key in source.drawn:
-        raise _wrong(line, f"glyph {token!r} is drawn again", f"line {source.drawn_at[key]} drew it, and once is allowed")
-    if len({len(row) for row in rows}) > 1:
-        raise _wrong(line, f"glyph {token!r} has rows of {sorted({len(row) for row in rows})} pixels", "all must be equal")
+        drawn = f"line {source.drawn_at[key]} drew it, and once is allowed"
+        raise _wrong(line, f"glyph {token!r} is drawn again", drawn)
+    if len(widths := sorted({len(row) for row in rows})) > 1:
+        raise _wrong(line, f"glyph {token!r} has rows of {widths} pixels", "all must be equal")
     source.drawn[key] = _picture(rows)
     source.drawn_at[key] = line
 
@@ -230,12 +232,12 @@ def _read_accent(source: _Source, _word: str, rest: str, line: int, _lines: _Lin
     height, width = source.number("height", line), source.number("width", line)
     if name in source.accents:
         raise _wrong(line, f"accent {name!r} is given again", "once is allowed")
-    if first + len(rows) > height:
-        raise _wrong(line, f"accent {name!r} covers rows {first} to {first + len(rows) - 1}", f"a cell has rows 0 to {height - 1}")
+    if (last := first + len(rows) - 1) >= height:
+        raise _wrong(line, f"accent {name!r} covers rows {first} to {last}", f"a cell has rows 0 to {height - 1}")
     for row in rows:
         _check_width(source, row, line, (1,))
     source.accents[name] = np.zeros((height, width), np.bool_)
-    source.accents[name][first:first + len(rows)] = _picture(rows)
+    source.accents[name][first:last + 1] = _picture(rows)
 
 
 def _read_recipe(source: _Source, _word: str, rest: str, line: int, _lines: _Lines) -> None:
@@ -245,7 +247,7 @@ def _read_recipe(source: _Source, _word: str, rest: str, line: int, _lines: _Lin
     key = _key(match[1], line)
     if key in source.recipes:
         raise _wrong(line, f"glyph {match[1]!r} is composed again", f"line {source.recipes[key][0]} composed it")
-    accents = tuple(token for token in match[3].split() if token != "+")
+    accents = tuple(word for word in match[3].split() if word != "+")
     source.recipes[key] = (line, match[2], accents)
 
 
@@ -276,7 +278,8 @@ def _accent(source: _Source, name: str, line: int, width_px: int) -> _Picture:
         raise _wrong(line, f"unknown accent {name!r}", f"accents are {', '.join(source.accents) or 'none'}")
     accent = source.accents[name]
     if accent.shape[1] != width_px:
-        raise _wrong(line, f"accent {name!r} on a base {width_px} pixels wide", f"a base of accents has {accent.shape[1]}")
+        allowed = f"a base of accents has {accent.shape[1]}"
+        raise _wrong(line, f"accent {name!r} on a base {width_px} pixels wide", allowed)
     return accent
 
 
@@ -289,7 +292,8 @@ def _pack(source: _Source, pictures: dict[_Key, _Picture]) -> BitmapFont:
     return BitmapFont(
         name=source.header["name"], cell_height_px=height, cell_width_px=width, baseline_px=baseline,
         codepoints=np.array(codes, np.uint32), spans=np.array([len(glyph) for glyph in cells], np.uint8),
-        bitmaps=np.packbits(np.array([cell for glyph in cells for cell in glyph]), axis=-1), licence=source.header["licence"],
+        bitmaps=np.packbits(np.array([cell for glyph in cells for cell in glyph]), axis=-1),
+        licence=source.header["licence"],
     )
 
 

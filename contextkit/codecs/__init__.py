@@ -1,7 +1,7 @@
 """Reads conversations from wire requests and session logs, and writes wire requests.
 
-A codec is a module of this package. A *wire* codec knows one provider request in both directions, and its rules; a *log*
-codec reads the session files of one program. Adding one is a new file and its place in ``_WIRES`` or ``_LOGS``.
+A codec is a module of this package. A *wire* codec knows one provider request in both directions, and its rules; a
+*log* codec reads the session files of one program. Adding one is a new file and its place in ``_WIRES`` or ``_LOGS``.
 """
 
 from __future__ import annotations
@@ -142,4 +142,4 @@ def _wire(form: str) -> WireCodec:
 def _refuse_pending(conversation: Conversation) -> None:
     count = sum(isinstance(part, Pending) for message in conversation.messages for part in message.parts)
     if count:
-        raise ArgumentError(f"the conversation holds {count} pending part(s) that a plan has promised; apply the plan first")
+        raise ArgumentError(f"the conversation holds {count} pending part(s) of a plan; apply the plan first")

@@ -91,8 +91,10 @@ _SOURCES = {"base64": ("media_type", "data"), "url": ("url",)}
 
 def _read_image(block: Block) -> Image | None:
     source = block.get("source")
-    names = _SOURCES.get(source.get("type")) if isinstance(source, dict) else None
-    if names is None or not all(isinstance(source.get(name), str) for name in names):
+    if not isinstance(source, dict) or not isinstance(source.get("type"), str):
+        return None
+    names = _SOURCES.get(source["type"], ())
+    if not names or not all(isinstance(source.get(name), str) for name in names):
         return None
     said = {name: source[name] for name in names}
     inner = hints_of(source, {"type": source["type"], **said})
@@ -102,7 +104,8 @@ def _read_image(block: Block) -> Image | None:
 
 def _write_image(part: Image) -> Block:
     hints = part.extra.get(FORM, {})
-    full = {"type": "url", "url": part.url} if part.data is None else {"type": "base64", "media_type": part.media_type, "data": part.data}
+    named = {"type": "url", "url": part.url}
+    full = named if part.data is None else {"type": "base64", "media_type": part.media_type, "data": part.data}
     return dressed({"type": "image", "source": dressed(full, hints.get("source", {}))}, hints)
 
 
@@ -135,7 +138,8 @@ def _is_absent(content: Json) -> str:
 
 
 _TOOL_RESULT = Shape(
-    defaults={"content": "", "is_error": False}, always=frozenset({"content"}), readers={"content": _is_absent, "is_error": bool},
+    defaults={"content": "", "is_error": False}, always=frozenset({"content"}),
+    readers={"content": _is_absent, "is_error": bool},
 )
 
 
@@ -144,13 +148,12 @@ def _read_tool_result(block: Block) -> ToolResult | None:
     if not isinstance(key, str):
         return None
     parts = tuple(map(_inner, read_content(content))) if isinstance(content, str | list) else ()
-    full = {
-        "type": "tool_result", "tool_use_id": key,
-        "content": content if isinstance(content, str | list) else "", "is_error": bool(block.get("is_error")),
-    }
+    failed = bool(block.get("is_error"))
+    said = content if isinstance(content, str | list) else ""
+    full = {"type": "tool_result", "tool_use_id": key, "content": said, "is_error": failed}
     hints = hints_of(block, full, _TOOL_RESULT)
     listed = {"list": True} if lists_one_text(content, parts) else {}
-    return ToolResult(call_id=key, content=parts, is_error=full["is_error"], extra=extra_of(FORM, {**hints, **listed}))
+    return ToolResult(call_id=key, content=parts, is_error=failed, extra=extra_of(FORM, {**hints, **listed}))
 
 
 def _inner(part: AnyPart) -> Text | Image | Opaque:

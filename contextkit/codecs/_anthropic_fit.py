@@ -43,7 +43,7 @@ def adapted(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]:
     fit = fit_parts(conversation, _WIRE, counts)
     fit = changed(fit, messages=tuple(_with_server_pairs(message, counts) for message in fit.messages))
     fit = renamed_calls(fit, fitted_ids(call_ids(fit), forbidden=ID_FORBIDDEN, limit_chars=ID_LIMIT_CHARS), counts)
-    fit = changed(fit, messages=tuple(_merged(tuple(_spoken(message, counts) for message in fit.messages), counts)))
+    fit = changed(fit, messages=tuple(_merged(tuple(_spoken(message, counts) for message in fit.messages))))
     fit = without_empty(fit, counts, lambda message: not message.parts)
     fit = changed(fit, messages=_opened(_stripped_end(fit.messages, counts), counts))
     return _few_marks(fit, counts), notes_of(counts)
@@ -71,7 +71,7 @@ _WIRE = Wire(
 
 
 def server_use(block: Json) -> str | None:
-    """Return the id of a call that the provider runs itself (``server_tool_use``, ``mcp_tool_use``, ...), else ``None``."""
+    """Return the id of a call that the provider runs (``server_tool_use``, ``mcp_tool_use``, ...), else ``None``."""
     kind = block.get("type") if isinstance(block, dict) else None
     return str(block.get("id")) if isinstance(kind, str) and kind.endswith("_tool_use") else None
 
@@ -99,10 +99,10 @@ def _spoken(message: Message, counts: Counts) -> Message:
     if message.role != "system":
         return message
     counts["system message(s) sent as user text"] += 1
-    return Message(role="user", parts=(Text(text=SYSTEM_MARK), *message.parts)) if message.parts else Message(role="user", parts=())
+    return Message(role="user", parts=(Text(text=SYSTEM_MARK), *message.parts) if message.parts else ())
 
 
-def _merged(messages: tuple[Message, ...], counts: Counts) -> Iterator[Message]:
+def _merged(messages: tuple[Message, ...]) -> Iterator[Message]:
     """Join every run of tool messages, and the user message after it, into one user message with the results first."""
     run: list[AnyPart] = []
     for message in messages:
@@ -134,7 +134,7 @@ def _stripped_end(messages: tuple[Message, ...], counts: Counts) -> tuple[Messag
     if last is None or at is None:
         return messages
     text = last.parts[at]
-    stripped = msgspec.structs.replace(text, text=text.text.rstrip())  # type: ignore[union-attr, type-var]
+    stripped = msgspec.structs.replace(text, text=text.text.rstrip())  # type: ignore[union-attr]
     if stripped == text:
         return messages
     counts["trailing white space taken off the last answer"] += 1
@@ -155,7 +155,8 @@ def _opened(messages: tuple[Message, ...], counts: Counts) -> tuple[Message, ...
 
 def _few_marks(conversation: Conversation, counts: Counts) -> Conversation:
     """Take the oldest cache marks off the messages when there are more than four."""
-    carriers = (*conversation.system, *conversation.tools, *(part for message in conversation.messages for part in message.parts))
+    parts = (part for message in conversation.messages for part in message.parts)
+    carriers = (*conversation.system, *conversation.tools, *parts)
     surplus = sum(map(_marks, carriers)) + _is_marked(conversation) - MAX_CACHE_MARKS
     if surplus <= 0:
         return conversation
@@ -194,7 +195,8 @@ class _Unmarker:
         if isinstance(part, Opaque):
             return msgspec.structs.replace(part, value=_unmarked(part.value))
         hints = part.extra[FORM]
-        return msgspec.structs.replace(part, extra={**part.extra, FORM: {**hints, "fields": _unmarked(hints["fields"])}})
+        fewer = {**hints, "fields": _unmarked(hints["fields"])}
+        return msgspec.structs.replace(part, extra={**part.extra, FORM: fewer})
 
 
 _MARK = "cache_control"

@@ -140,7 +140,8 @@ def read_call(raw: Json, place: str) -> ToolCall:
     if not is_json(function.get("arguments")):
         inner.pop("spelt", None)
     hints = hints_of(call, {"id": key, "type": "function", "function": function}, _CALL)
-    return ToolCall(id=key, name=name, arguments=arguments, extra=extra_of(FORM, hints | ({"function": inner} if inner else {})))
+    extra = extra_of(FORM, hints | ({"function": inner} if inner else {}))
+    return ToolCall(id=key, name=name, arguments=arguments, extra=extra)
 
 
 def _read_custom(call: Block, key: str) -> ToolCall:
@@ -193,7 +194,8 @@ def read_tool(raw: Json, place: str) -> Tool:
         return Tool(name=str(tool.get("type")), extra={FORM: {PROVIDER_SIDE: True, "raw": tool}})
     if not isinstance(function.get("name"), str):
         raise FormatError(f"{place}.function has {keys_of(function)}; every function needs a name")
-    name, description, parameters = function["name"], _as_text(function.get("description")), _as_schema(function.get("parameters"))
+    name, description = function["name"], _as_text(function.get("description"))
+    parameters = _as_schema(function.get("parameters"))
     inner = hints_of(function, {"name": name, "description": description, "parameters": parameters}, _DECLARED)
     hints = hints_of(tool, {"type": "function", "function": function}, _TOOL)
     extra = extra_of(FORM, hints | ({"function": inner} if inner else {}))

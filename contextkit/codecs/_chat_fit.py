@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,6 @@ from contextkit.codecs._fit import (
 )
 from contextkit.codecs._ids import fitted_ids
 from contextkit.codecs._images import MAX_SIDE_PX
-from contextkit.codecs._json import Json
 from contextkit.messages import AnyPart, Conversation, Image, Message, Text, ToolResult
 
 ID_LIMIT_CHARS = 40
@@ -47,8 +45,8 @@ _WIRE = Wire(
     form=FORM,
     takes_thinking=lambda part: "field" in part.extra.get(FORM, {}),
     takes_text=bool,
-    takes_result_text=lambda text, alone: True,
-    side_limit_px=lambda pictures: MAX_SIDE_PX,
+    takes_result_text=lambda _text, _alone: True,
+    side_limit_px=lambda _pictures: MAX_SIDE_PX,
 )
 
 
@@ -69,8 +67,8 @@ def _moved_pictures(messages: tuple[Message, ...], counts: Counts) -> Iterator[M
     moved: list[AnyPart] = []
     for message in messages:
         if message.role == "tool":
-            result = message.parts[0]
-            moved += _labelled(result)
+            result = next(message.of(ToolResult))
+            moved += _labelled(result, counts)
             yield with_parts(message, (_without_pictures(result),))
         elif moved and message.role == "user":
             yield with_parts(message, (*moved, *message.parts))
@@ -78,7 +76,6 @@ def _moved_pictures(messages: tuple[Message, ...], counts: Counts) -> Iterator[M
         else:
             yield from _own_message(moved)
             yield message
-    counts["picture(s) moved from results to the next user message"] += sum(isinstance(part, Image) for part in _results_pictures(messages))
     yield from _own_message(moved)
 
 
@@ -88,25 +85,21 @@ def _own_message(moved: list[AnyPart]) -> Iterator[Message]:
         moved.clear()
 
 
-def _results_pictures(messages: tuple[Message, ...]) -> Iterator[Any]:
-    for message in messages:
-        for result in message.of(ToolResult):
-            yield from result.content
-
-
-def _labelled(result: Json) -> tuple[AnyPart, ...]:
+def _labelled(result: ToolResult, counts: Counts) -> tuple[AnyPart, ...]:
     pictures = tuple(part for part in result.content if isinstance(part, Image))
+    counts["picture(s) moved from results to the next user message"] += len(pictures)
     label = f"[{len(pictures)} picture(s) from the result of call {result.call_id}:]"
     return (Text(text=label), *pictures) if pictures else ()
 
 
-def _without_pictures(result: Json) -> ToolResult:
+def _without_pictures(result: ToolResult) -> ToolResult:
     if not any(isinstance(part, Image) for part in result.content):
-        return result  # type: ignore[no-any-return]
+        return result
     content = tuple(Text(text=POINTER) if isinstance(part, Image) else part for part in result.content)
     return msgspec.structs.replace(result, content=content)
 
 
 def _is_empty(message: Message) -> bool:
     fields = message.extra.get(FORM, {}).get("fields", {})
-    return not message.parts and not (message.role == "assistant" and any(fields.get(name) for name in SPEAKS_WITHOUT_CONTENT))
+    speaks = message.role == "assistant" and any(fields.get(name) for name in SPEAKS_WITHOUT_CONTENT)
+    return not message.parts and not speaks

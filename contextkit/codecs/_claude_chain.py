@@ -11,7 +11,9 @@ from contextkit.codecs._anthropic_blocks import read_content
 from contextkit.codecs._fit import Counts
 from contextkit.codecs._tree import walk
 from contextkit.codecs.jsonl import Record
-from contextkit.messages import AnyPart, ToolResult
+from contextkit.messages import AnyPart, ToolCall, ToolResult
+
+_SPEAKERS = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,10 @@ class Said:
 
 
 class Chain:
-    """The records of one session, by place in the file.
+    """The records of one session, by their place in the file.
 
     Attributes
     ----------
-    used
-        Records that the conversation is made of.
     broken
         Lines of messages without readable content.
     counts
@@ -59,19 +59,22 @@ class Chain:
 
     def __init__(self, records: Sequence[Record], damaged: Sequence[int]) -> None:
         self.records, self.damaged = records, damaged
-        self.used: set[int] = set()
         self.broken: list[int] = []
         self.counts: Counts = Counter()
-        self.spoken = {at: said for at, record in enumerate(records) if (said := self.read(record)) is not None}
-        self.live = self.last_occurrences()
-        self.by_uuid = {self.value(at)["uuid"]: at for at in self.live if isinstance(self.value(at).get("uuid"), str)}
+        self.spoken = {at: said for at, record in enumerate(records) if (said := self._read(record)) is not None}
+        self.live = self._last_occurrences()
+        self.by_uuid = {key: at for at in self.live if (key := self.uuid(at)) is not None}
 
     def value(self, at: int) -> dict[str, Any]:
         return self.records[at].value
 
-    def read(self, record: Record) -> Said | None:
+    def uuid(self, at: int) -> str | None:
+        key = self.value(at).get("uuid")
+        return key if isinstance(key, str) else None
+
+    def _read(self, record: Record) -> Said | None:
         """Return what a record says; a broken one is written down and says nothing."""
-        if record.value.get("type") not in ("user", "assistant"):
+        if record.value.get("type") not in _SPEAKERS:
             return None
         message = record.value.get("message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -82,87 +85,98 @@ class Chain:
         self.broken.append(record.line)
         return None
 
-    def last_occurrences(self) -> list[int]:
-        """Return the records in file order, of several with one uuid the last that can be read."""
+    def _last_occurrences(self) -> list[int]:
+        """Return the records that can be part of a chain, in file order; of several with one uuid the last."""
         last: dict[Any, int] = {}
-        for at in self.linked():
-            last[self.value(at).get("uuid") or at] = at
+        for at, record in enumerate(self.records):
+            if at in self.spoken or (record.value.get("type") not in _SPEAKERS and self.uuid(at) is not None):
+                last[self.uuid(at) or at] = at
         return sorted(last.values())
 
-    def linked(self) -> Iterator[int]:
-        """Yield the records that can be part of a chain: messages that can be read, and other records with a uuid."""
-        for at, record in enumerate(self.records):
-            if at in self.spoken or (record.value.get("type") not in ("user", "assistant") and isinstance(record.value.get("uuid"), str)):
-                yield at
+    def order(self) -> list[int]:
+        """Return the messages of the conversation in order, all blocks and results in their place."""
+        heard = [at for at in self.live if at in self.spoken]
+        main = [at for at in heard if not self.value(at).get("isSidechain")] or heard
+        order = self._with_siblings(self._messages_on_path(main), main) if self._has_links(main) else main
+        self.counts["message(s) of side chains and left branches are not part of it"] += len(heard) - len(order)
+        return order
 
-    def said(self) -> Iterator[Said]:
-        """Yield the messages of the conversation in order, all blocks and results in their place."""
-        main = [at for at in self.live if at in self.spoken and not self.value(at).get("isSidechain")]
-        main = main or [at for at in self.live if at in self.spoken]
-        order = self.with_siblings(self.path(main), main) if self.has_links(main) else main
-        self.used = set(order)
-        self.counts["message(s) of side chains and left branches not part of the conversation"] += len(set(self.live) & set(self.spoken)) - len(order)
-        return (self.spoken[at] for at in order)
-
-    def has_links(self, main: list[int]) -> bool:
+    def _has_links(self, main: list[int]) -> bool:
         """Return whether any message names a parent that is in the file; else the file is linear."""
         return any(self.value(at).get("parentUuid") in self.by_uuid for at in main)
 
-    def path(self, main: list[int]) -> list[int]:
+    def _messages_on_path(self, main: list[int]) -> list[int]:
         """Return the messages from the root to the newest one that is not meta."""
         leaf = next((at for at in reversed(main) if not self.value(at).get("isMeta")), main[-1])
         side = bool(self.value(leaf).get("isSidechain"))
         walked = [at for at in self.live if bool(self.value(at).get("isSidechain")) == side]
         lines = {at: self.records[at].line for at in walked}
         by_uuid = {key: at for key, at in self.by_uuid.items() if at in lines}
-        found = walk(leaf, by_uuid, self.parents(walked), lines, self.damaged)
-        return [at for at in found if at in self.spoken]
+        path = walk(leaf, by_uuid, self._parents(walked), lines, self.damaged)
+        return [at for at in path if at in self.spoken]
 
-    def parents(self, walked: list[int]) -> dict[int, Any]:
+    def _parents(self, walked: list[int]) -> dict[int, Any]:
         """Return the parent of every record, as compactions changed it."""
         parents: dict[int, Any] = {at: self.value(at).get("parentUuid") for at in walked}
-        for at in walked:
-            if self.value(at).get("subtype") == "compact_boundary":
-                self.relink(self.value(at), parents)
+        for at in self.boundaries():
+            self._relink(self.value(at), parents)
         return parents
 
-    def relink(self, boundary: dict[str, Any], parents: dict[int, Any]) -> None:
+    def boundaries(self) -> list[int]:
+        """Return the compactions, in file order."""
+        return [at for at in self.live if self.value(at).get("subtype") == "compact_boundary"]
+
+    def _relink(self, boundary: dict[str, Any], parents: dict[int, Any]) -> None:
         """Hang the messages that a compaction kept under its summary, and what followed the summary under them."""
-        anchor, kept = _preserved(boundary)
-        spots = [self.by_uuid[key] for key in kept if key in self.by_uuid and self.by_uuid[key] in parents]
+        anchor, kept = preserved(boundary)
+        spots = [self.by_uuid[key] for key in kept if self.by_uuid.get(key) in parents]
         if anchor not in self.by_uuid or not spots:
             return
-        for at, parent in parents.items():
-            if parent == anchor and at > self.by_uuid[anchor] and at not in spots:
-                parents[at] = self.value(spots[-1])["uuid"]
-        for at, parent in zip(spots, (anchor, *(self.value(spot)["uuid"] for spot in spots)), strict=False):
-            parents[at] = parent
+        followers = (at for at, parent in parents.items() if parent == anchor and at > self.by_uuid[anchor])
+        parents |= dict.fromkeys([at for at in followers if at not in spots], self.uuid(spots[-1]))
+        parents |= dict(zip(spots, (anchor, *map(self.uuid, spots)), strict=False))
 
-    def with_siblings(self, path: list[int], main: list[int]) -> list[int]:
+    def _with_siblings(self, path: list[int], main: list[int]) -> list[int]:
         """Put back the other blocks of each answer, and the results of its calls, that hang beside the way."""
-        on_path = set(path)
-        blocks: dict[str, list[int]] = {}
-        results: dict[Any, list[int]] = {}
+        blocks: dict[str | None, list[int]] = {}
+        results: dict[str, list[int]] = {}
         for at in main:
-            said = self.spoken[at]
-            if said.message_id is not None:
-                blocks.setdefault(said.message_id, []).append(at)
-            elif said.role == "user" and any(isinstance(part, ToolResult) for part in said.parts):
-                results.setdefault(self.value(at).get("parentUuid"), []).append(at)
+            blocks.setdefault(self.spoken[at].message_id, []).append(at)
+            for key in self._answered(at):
+                results.setdefault(key, []).append(at)
         order: dict[int, None] = {}
         for at in path:
-            group = blocks.get(self.spoken[at].message_id or "", [at])
+            key = self.spoken[at].message_id
+            group = [at] if key is None else blocks[key]
             order |= dict.fromkeys(group)
-            answers = (answer for block in group for answer in results.get(self.value(block).get("uuid"), ()))
-            order |= dict.fromkeys(sorted(answer for answer in answers if answer in on_path or self.spoken[answer].is_results))
+            order |= dict.fromkeys(self._answers(group, results, set(path)))
         return list(order)
 
+    def _answered(self, at: int) -> Iterator[str]:
+        return (part.call_id for part in self.spoken[at].parts if isinstance(part, ToolResult))
 
-def _preserved(boundary: dict[str, Any]) -> tuple[Any, list[Any]]:
+    def _answers(self, group: list[int], results: dict[str, list[int]], path: set[int]) -> list[int]:
+        """Return the results of a group's calls, those on the way first where a call has several."""
+        found: set[int] = set()
+        for part in (part for at in group for part in self.spoken[at].parts if isinstance(part, ToolCall)):
+            answers = results.get(part.id, [])
+            found.update([at for at in answers if at in path] or [at for at in answers if self.spoken[at].is_results])
+        return sorted(found)
+
+    def kept_by_compaction(self) -> set[str]:
+        """Return the uuids of messages that were there before the last compaction."""
+        last = max(self.boundaries(), default=0)
+        older = {key for at in range(last) if (key := self.uuid(at)) is not None}
+        return older | set(preserved(self.value(last))[1] if self.boundaries() else ())
+
+
+def preserved(boundary: dict[str, Any]) -> tuple[Any, list[Any]]:
     """Return the anchor (the summary) and the uuids, in order, of the messages that a compaction kept."""
     told = boundary.get("compactMetadata")
     told = told if isinstance(told, dict) else {}
     messages, segment = told.get("preservedMessages"), told.get("preservedSegment")
     if isinstance(messages, dict) and isinstance(messages.get("uuids"), list):
-        return messages.get("anchorUuid"), messages["uuids"]
-    return (segment.get("anchorUuid"), [segment.get("headUuid")]) if isinstance(segment, dict) else (None, [])
+        return messages.get("anchorUuid"), [key for key in messages["uuids"] if isinstance(key, str)]
+    if isinstance(segment, dict) and isinstance(segment.get("headUuid"), str):
+        return segment.get("anchorUuid"), [segment["headUuid"]]
+    return None, []

@@ -65,7 +65,8 @@ def dressed(full: Mapping[str, Any], hints: Mapping[str, Any], shape: Shape = PL
     values = {**full, **_spelt(full, hints, shape)}
     values |= {key: value for key, value in hints.get("fields", {}).items() if key not in full}
     keys = hints.get("keys", ())
-    optional = shape.defaults if keys else {key: value for key, value in shape.defaults.items() if key not in shape.always}
+    kept = () if keys else shape.always
+    optional = {key: value for key, value in shape.defaults.items() if key not in kept}
     order = [*keys, *(key for key in values if key not in keys)]
     return {
         key: values[key] for key in order

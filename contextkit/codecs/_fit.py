@@ -82,13 +82,14 @@ class _Fitter:
 
     def fitted(self, part: AnyPart, role: str) -> tuple[AnyPart, ...]:
         if isinstance(part, Thinking):
-            return self.take(part, taken=self.wire.takes_thinking(part), why="reasoning block(s) dropped: not signed for this form")
+            taken = self.wire.takes_thinking(part)
+            return self.take(part, taken=taken, why="reasoning block(s) dropped: not signed for this form")
         if isinstance(part, Text):
             return self.kept((part,))
         if isinstance(part, ToolResult):
             return (self.result(part),)
         if isinstance(part, Image) and role not in ("user", "tool"):
-            return self.label(part, f"{role} messages cannot carry pictures")
+            return self.label(f"{role} messages cannot carry pictures")
         return self.either(part)
 
     def kept(self, texts: tuple[Text, ...]) -> tuple[Text, ...]:
@@ -100,11 +101,13 @@ class _Fitter:
         content: list[Any] = []
         for part in result.content:
             if isinstance(part, Text):
-                alone = len(result.content) == 1
-                content += self.take(part, taken=self.wire.takes_result_text(part, alone), why="blank text(s) dropped")
+                taken = self.wire.takes_result_text(part, len(result.content) == 1)
+                content += self.take(part, taken=taken, why="blank text(s) dropped")
             else:
                 content += self.either(part)
-        return result if same_items(content, result.content) else msgspec.structs.replace(result, content=tuple(content))
+        if same_items(content, result.content):
+            return result
+        return msgspec.structs.replace(result, content=tuple(content))
 
     def either(self, part: Json) -> tuple[Any, ...]:
         """Fit what may stand in a message and in a result alike."""
@@ -120,17 +123,18 @@ class _Fitter:
 
     def image(self, image: Image) -> tuple[Image | Text, ...]:
         if image.data is None:
-            return (image,) if image.url and not image.url.startswith("data:") else self.label(image, "it has no readable data")
+            served = bool(image.url) and not str(image.url).startswith("data:")
+            return (image,) if served else self.label("it has no readable data")
         kind = true_media_type(image.data) or image.media_type
         fault = image_fault(kind, image.data, side_limit_px=self.side_limit_px)
         if fault:
-            return self.label(image, fault)
+            return self.label(fault)
         if kind == image.media_type:
             return (image,)
         self.counts[f"picture(s) that said {image.media_type} sent as {kind}"] += 1
         return (msgspec.structs.replace(image, media_type=kind),)
 
-    def label(self, image: Image, why: str) -> tuple[Text, ...]:
+    def label(self, why: str) -> tuple[Text, ...]:
         self.counts[f"picture(s) replaced by a label: {why}"] += 1
         return (Text(text=f"[picture left out: {why}]"),)
 

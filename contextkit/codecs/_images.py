@@ -14,7 +14,10 @@ MAX_SIDE_MANY_PX = 2000
 """The same, once a request has more than :data:`MANY_IMAGES` images."""
 MANY_IMAGES = 20
 
-_KINDS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"))
+_KINDS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"),
+)
 _PNG_HEADER_BYTES = 24
 
 

@@ -19,37 +19,85 @@ _WIRE_OF_API = {
     "openai-responses": "openai-responses",
     "google-generative-ai": "gemini",
 }
-"""Which wire form signed the reasoning of a message, by the ``api`` it was made with. Unlisted apis are forms of their own."""
+"""Wire form that signed the reasoning of a message, by the ``api`` it was made with. Others are forms of their own."""
 
 _BLOB = re.compile(r"blob:sha256:[0-9a-f]{64}")
 
 
-def read_content(content: Json, api: str, counts: Counts) -> tuple[AnyPart, ...]:
-    """Decode message content: a string or a list of blocks.
+class BlockReader:
+    """Decodes the content of one message.
 
     Parameters
     ----------
-    content
-        Anything else is no content.
-    api
-        The interface an assistant message was made with; reasoning can be sent back to that one only.
     counts
         Where odd blocks are counted.
+    api
+        The interface an assistant message was made with; reasoning can be sent back to that one only.
     """
-    if isinstance(content, str):
-        return (Text(text=content),) if content else ()
-    parts = (_read_block(block, api, counts) for block in content) if isinstance(content, list) else ()
-    return tuple(part for part in parts if part is not None)
+
+    def __init__(self, counts: Counts, api: str = "") -> None:
+        self.counts, self.api = counts, api
+
+    def content(self, content: Json) -> tuple[AnyPart, ...]:
+        """Decode content: a string or a list of blocks; anything else is none."""
+        if isinstance(content, str):
+            return (Text(text=content),) if content else ()
+        parts = map(self._block, content) if isinstance(content, list) else ()
+        return tuple(part for part in parts if part is not None)
+
+    def _block(self, block: Json) -> AnyPart | None:
+        if not isinstance(block, dict):
+            self.counts["content block(s) that are no objects left out"] += 1
+            return None
+        read = _READERS.get(block.get("type"))
+        return read(self, block) if read else Opaque(form=FORM, value=block)
+
+    def text(self, block: Block) -> Text | None:
+        text = block.get("text")
+        return Text(text=text, extra=_rest(block, "text")) if isinstance(text, str) and text else None
+
+    def thinking(self, block: Block) -> Thinking:
+        """Keep the signature, and mark the reasoning with the wire form that can take it back."""
+        signature = block.get("thinkingSignature")
+        signature = signature if isinstance(signature, str) and signature else None
+        maker = _WIRE_OF_API.get(self.api, self.api or FORM)
+        extra = _rest(block, "thinking", "thinkingSignature", "redacted")
+        if block.get("redacted") and signature:
+            return Thinking(text="", extra={**extra, maker: {"redacted": signature}})
+        return Thinking(text=str(block.get("thinking") or ""), signature=signature, extra={**extra, maker: {}})
+
+    def call(self, block: Block) -> ToolCall:
+        arguments = block.get("arguments")
+        return ToolCall(
+            id=str(block.get("id") or ""), name=str(block.get("name") or "unknown"),
+            arguments=arguments if isinstance(arguments, dict) else {"arguments": arguments},
+            extra=_rest(block, "id", "name", "arguments"),
+        )
+
+    def image(self, block: Block) -> Image | Text:
+        """Decode a picture; one that is only named (``blob:sha256:...``) becomes a label."""
+        kind, raw = block.get("mimeType"), block.get("data")
+        if isinstance(raw, str) and raw.startswith("blob:"):
+            return self.blob(raw)
+        return Image(
+            media_type=kind if isinstance(kind, str) else None, data=raw if isinstance(raw, str) else "",
+            extra=_rest(block, "data", "mimeType"),
+        )
+
+    def blob(self, name: str) -> Text:
+        if _BLOB.fullmatch(name):
+            self.counts["picture(s) kept outside of the file replaced by a label"] += 1
+            return Text(text=f"[picture kept in the session's blob store as {name.removeprefix('blob:')}]")
+        self.counts["picture(s) with a malformed blob name replaced by a label"] += 1
+        return Text(text="[picture left out: its blob name is not sha256 and 64 hex digits]")
 
 
-def _read_block(block: Json, api: str, counts: Counts) -> AnyPart | None:
-    read = _READERS.get(block.get("type")) if isinstance(block, dict) else None
-    if read is not None:
-        return read(block, api, counts)
-    if not isinstance(block, dict):
-        counts["content block(s) that are no objects left out"] += 1
-        return None
-    return Opaque(form=FORM, value=block)
+_READERS: dict[Json, Callable[[BlockReader, Block], AnyPart | None]] = {
+    "text": BlockReader.text,
+    "thinking": BlockReader.thinking,
+    "toolCall": BlockReader.call,
+    "image": BlockReader.image,
+}
 
 
 def _rest(block: Block, *known: str) -> dict[str, dict[str, Any]]:
@@ -57,55 +105,10 @@ def _rest(block: Block, *known: str) -> dict[str, dict[str, Any]]:
     return {FORM: rest} if rest else {}
 
 
-def _read_text(block: Block, api: str, counts: Counts) -> Text | None:
-    text = block.get("text")
-    return Text(text=text, extra=_rest(block, "text")) if isinstance(text, str) and text else None
-
-
-def _read_thinking(block: Block, api: str, counts: Counts) -> Thinking:
-    """Keep the signature, and mark the reasoning with the wire form that can take it back."""
-    signature = block.get("thinkingSignature")
-    signature = signature if isinstance(signature, str) and signature else None
-    made_for = _WIRE_OF_API.get(api, api or FORM)
-    extra = _rest(block, "thinking", "thinkingSignature", "redacted")
-    if block.get("redacted") and signature:
-        return Thinking(text="", extra={**extra, made_for: {"redacted": signature}})
-    return Thinking(text=str(block.get("thinking") or ""), signature=signature, extra={**extra, made_for: {}})
-
-
-def _read_call(block: Block, api: str, counts: Counts) -> ToolCall:
-    arguments = block.get("arguments")
-    return ToolCall(
-        id=str(block.get("id") or ""), name=str(block.get("name") or "unknown"),
-        arguments=arguments if isinstance(arguments, dict) else {"arguments": arguments},
-        extra=_rest(block, "id", "name", "arguments"),
-    )
-
-
-def _read_image(block: Block, api: str, counts: Counts) -> Image | Text:
-    """Decode a picture; one that is only named (``blob:sha256:...``) becomes a label."""
-    data = block.get("data")
-    kind = block.get("mimeType")
-    if not isinstance(data, str) or not data.startswith("blob:"):
-        return Image(media_type=kind if isinstance(kind, str) else None, data=data if isinstance(data, str) else "", extra=_rest(block, "data", "mimeType"))
-    if _BLOB.fullmatch(data):
-        counts["picture(s) kept outside of the file replaced by a label"] += 1
-        return Text(text=f"[picture kept in the session's blob store as {data.removeprefix('blob:')}]")
-    counts["picture(s) with a malformed blob name left out"] += 1
-    return Text(text="[picture left out: its blob name is not sha256 and 64 hex digits]")
-
-
-_READERS: dict[Any, Callable[[Block, str, Counts], AnyPart | None]] = {
-    "text": _read_text,
-    "thinking": _read_thinking,
-    "toolCall": _read_call,
-    "image": _read_image,
-}
-
-
 def text_of_bash(message: Block) -> str:
     """Tell a command that the user ran, its output, and how it ended when not well."""
-    lines = ["[the user ran a shell command]", f"$ {message.get('command', '')}", str(message.get("output") or "(no output)").rstrip("\n")]
+    output = str(message.get("output") or "(no output)").rstrip("\n")
+    lines = ["[the user ran a shell command]", f"$ {message.get('command', '')}", output]
     if message.get("cancelled"):
         lines.append("[cancelled]")
     elif message.get("exitCode"):

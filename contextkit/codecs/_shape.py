@@ -7,7 +7,10 @@ from typing import Any
 from contextkit.codecs._json import Json
 from contextkit.errors import FormatError
 
-_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number", type(None): "null"}
+_NAMES = {
+    dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number",
+    type(None): "null",
+}
 _SHOWN_KEYS = 8
 
 

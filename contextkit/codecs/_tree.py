@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def walk(leaf: int, by_id: Mapping[str, int], parents: Mapping[int, Any], lines: Mapping[int, int], damaged: Sequence[int]) -> list[int]:
+def walk(
+    leaf: int, by_id: Mapping[str, int], parents: Mapping[int, Any], lines: Mapping[int, int], damaged: Sequence[int],
+) -> list[int]:
     """Return the entries from the root to ``leaf``.
 
     A parent that is not in the file ends the walk; when damage lies before the entry, the parent may have been lost

@@ -29,8 +29,12 @@ IDS_ONCE_PER_REQUEST = True
 """A tool_use id may stand only once in a request."""
 
 _ROLES = ("user", "assistant", "system")
-_OWN_FIELDS = ("system", "max_tokens", "thinking", "stop_sequences", "anthropic_version", "context_management", "mcp_servers")
-_OWN_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use", "compaction")
+_OWN_FIELDS = (
+    "system", "max_tokens", "thinking", "stop_sequences", "anthropic_version", "context_management", "mcp_servers",
+)
+_OWN_BLOCKS = (
+    "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "server_tool_use", "compaction",
+)
 
 
 def sniff(value: dict[str, Any]) -> int:
@@ -109,7 +113,7 @@ def _read_message(raw: Json, place: str) -> Message:
     message = need_object(raw, place, FORM)
     role, content = need_role(message, place, _ROLES), message.get("content")
     if not isinstance(content, str | list | None):
-        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string or a list of blocks there")
+        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string or a list there")
     parts = read_content(content or "")
     hints = hints_of(message, {"role": role, "content": content or ""})
     listed = {"list": True} if lists_one_text(content, parts) else {}
@@ -142,13 +146,13 @@ def _read_tool(raw: Json, place: str) -> Tool:
     name = tool.get("name")
     if not isinstance(name, str):
         raise FormatError(f"{place}.name is {kind_of(name)}; every tool needs a name")
-    full = {"name": name, "description": _as_text(tool.get("description")), "input_schema": _as_schema(tool.get("input_schema"))}
-    hints = hints_of(tool, full, _TOOL)
+    description, schema = _as_text(tool.get("description")), _as_schema(tool.get("input_schema"))
+    hints = hints_of(tool, {"name": name, "description": description, "input_schema": schema}, _TOOL)
     if tool.get("type", _CLIENT_TOOL) != _CLIENT_TOOL:
         hints[PROVIDER_SIDE] = True
     if tool.get("input_schema") == {}:
         hints["bare_schema"] = True
-    return Tool(name=name, description=full["description"], parameters=full["input_schema"], extra=extra_of(FORM, hints))
+    return Tool(name=name, description=description, parameters=schema, extra=extra_of(FORM, hints))
 
 
 def _write_tool(tool: Tool) -> dict[str, Any]:

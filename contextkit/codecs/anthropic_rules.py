@@ -1,7 +1,7 @@
 """The rules of the Anthropic Messages request that make its provider answer 400.
 
-Source: the provider's reference and error texts as collected in the project's notes on formats (2.1). A request that passes may
-still be refused for another reason.
+Source: the provider's reference and its error texts, as collected in the project's notes on formats (2.1). A request
+that passes may still be refused for another reason.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _order_faults(messages: list[Block]) -> Faults:
     texts = [block for block in blocks_of(messages[-1]) if block.get("type") == "text"]
     text = str(texts[-1].get("text", "")) if texts else ""
     if messages[-1].get("role") == "assistant" and text != text.rstrip():
-        yield f"messages[{len(messages) - 1}]: the last answer ends in {len(text) - len(text.rstrip())} characters of white space"
+        blanks = len(text) - len(text.rstrip())
+        yield f"messages[{len(messages) - 1}]: the last answer ends in {blanks} characters of white space"
 
 
 def _system_faults(system: Json) -> Faults:
@@ -104,7 +105,8 @@ def _call_faults(message: Block, place: str, seen: set[str]) -> Faults:
 
 
 def _pair_faults(messages: list[Block], at: int, place: str) -> Faults:
-    asked_before = _ids(messages[at - 1], "tool_use", "id") if at and messages[at - 1].get("role") == "assistant" else []
+    follows_answer = at > 0 and messages[at - 1].get("role") == "assistant"
+    asked_before = _ids(messages[at - 1], "tool_use", "id") if follows_answer else []
     answered = _ids(messages[at], "tool_result", "tool_use_id")
     answered_after = _ids(messages[at + 1], "tool_result", "tool_use_id") if at + 1 < len(messages) else []
     for key in sorted({key for key in answered if answered.count(key) > 1}, key=str):
@@ -141,7 +143,8 @@ def _image_faults(messages: list[Block]) -> Faults:
     found = [(at, block["source"]) for at, message in enumerate(messages) for block in _pictures(blocks_of(message))]
     side_limit_px = MAX_SIDE_MANY_PX if len(found) > MANY_IMAGES else MAX_SIDE_PX
     for at, source in found:
-        fault = image_fault(source.get("media_type") or "nothing", str(source.get("data") or ""), side_limit_px=side_limit_px)
+        said = str(source.get("media_type") or "nothing")
+        fault = image_fault(said, str(source.get("data") or ""), side_limit_px=side_limit_px)
         if fault:
             yield f"messages[{at}]: picture: {fault}"
 

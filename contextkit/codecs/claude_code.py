@@ -1,22 +1,24 @@
 """Session files of Claude Code, JSON lines.
 
-The conversation is the way from the newest message to its root. The walk goes through records of every kind; what is no message
-is left out only afterwards. An answer of several blocks stands in several records that share ``message.id`` and each result hangs
-on its own call, so the records beside the way are put back. A compaction starts a new root: its summary, and the kept messages.
+The conversation is the way from the newest message to its root. The walk goes through records of every kind; what is no
+message is left out only afterwards. An answer of several blocks stands in several records that share ``message.id``,
+and each result hangs on its own call, so the records beside the way are put back. A compaction starts a new root: its
+summary, then the messages it kept, then the rest.
 
-``Message.extra["claude-code"]`` holds ``records``, the records of the message without their content, and for an answer ``usage``:
-the count of the record that has the most output tokens, as the others repeat it or were written before the end.
+``Message.extra["claude-code"]`` holds ``records`` (the records of the message without their content), for an answer
+``usage`` (of the record with the most output tokens: the others were written before the end), and
+``before_compaction`` on messages that a later compaction kept, whose usage is therefore stale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from contextkit.codecs._claude_chain import Chain, Said
-from contextkit.codecs._fit import Counts, notes_of
+from contextkit.codecs._fit import notes_of
 from contextkit.codecs.jsonl import Record, shown_lines
-from contextkit.messages import AnyPart, Conversation, Message, Role
+from contextkit.messages import AnyPart, Conversation, Message
 
 FORM = "claude-code"
 
@@ -42,41 +44,43 @@ def decode(records: Sequence[Record], damaged: Sequence[int] = ()) -> tuple[Conv
         Lines of which a record may be missing; over them a broken chain goes on with the record before.
     """
     chain = Chain(records, damaged)
-    messages = tuple(_messages(chain.said()))
-    others = [{"line": record.line, "record": record.value} for at, record in enumerate(records) if at not in chain.used]
-    counts: Counts = chain.counts
-    notes = (*(f"{shown_lines(chain.broken)}: a message without readable content, skipped" for _ in chain.broken[:1]), *notes_of(counts))
-    return Conversation(messages=messages, extra={FORM: {"records": others}} if others else {}), notes
+    order = dict.fromkeys(chain.order())
+    stale = chain.kept_by_compaction()
+    messages = tuple(_message(items, stale) for items in _joined([chain.spoken[at] for at in order]))
+    others = [{"line": record.line, "record": record.value} for at, record in enumerate(records) if at not in order]
+    broken = (f"{shown_lines(chain.broken)}: a message without readable content, skipped",) if chain.broken else ()
+    extra = {FORM: {"records": others}} if others else {}
+    return Conversation(messages=messages, extra=extra), (*broken, *notes_of(chain.counts))
 
 
-def _messages(said: Iterable[Said]) -> Iterator[Message]:
-    """Join records of one answer, and the results of one batch, into one message each."""
-    waiting: list[Said] = []
+def _joined(said: list[Said]) -> Iterator[list[Said]]:
+    """Yield the records of each message: those of one answer together, and those of one batch of results."""
+    group: list[Said] = []
     for item in said:
-        if waiting and not _belongs(waiting, item):
-            yield _message(waiting)
-            waiting = []
-        waiting.append(item)
-    if waiting:
-        yield _message(waiting)
+        if group and not _belongs(group, item):
+            yield group
+            group = []
+        group.append(item)
+    if group:
+        yield group
 
 
-def _belongs(waiting: list[Said], item: Said) -> bool:
-    """Return whether ``item`` goes into the message that ``waiting`` began."""
-    first = waiting[0]
-    if first.role == "assistant":
-        return item.role == "assistant" and item.message_id is not None and item.message_id == first.message_id
-    return all(said.is_results for said in waiting) and item.is_results
+def _belongs(group: list[Said], item: Said) -> bool:
+    """Return whether ``item`` goes into the message that ``group`` began."""
+    if group[0].role == "assistant":
+        return item.message_id is not None and item.message_id == group[0].message_id
+    return item.role == "user" and item.is_results and all(said.is_results for said in group)
 
 
-def _message(items: list[Said]) -> Message:
+def _message(items: list[Said], stale: set[str]) -> Message:
     parts: tuple[AnyPart, ...] = tuple(part for item in items for part in item.parts)
     extra: dict[str, Any] = {"records": [_without_content(item.record.value) for item in items]}
     usages = [item.usage for item in items if item.usage is not None]
     if usages:
         extra["usage"] = max(usages, key=_output_tokens)
-    role: Role = "assistant" if items[0].role == "assistant" else "user"
-    return Message(role=role, parts=parts, extra={FORM: extra})
+    if items[0].record.value.get("uuid") in stale:
+        extra["before_compaction"] = True
+    return Message(role="assistant" if items[0].role == "assistant" else "user", parts=parts, extra={FORM: extra})
 
 
 def _output_tokens(usage: dict[str, Any]) -> float:

@@ -1,14 +1,15 @@
 """Reads JSON Lines that a crash may have damaged: every record that can be had, and a note on what cannot.
 
-Lines end at ``\\n`` alone, with or without a ``\\r`` before it; bytes that are not UTF-8 become U+FFFD in their place. Runs of zero
-bytes are taken out. A line that is no record is searched for records: two glued together, or a whole one after a torn start.
+Lines end at a line feed alone, with or without a carriage return before it; bytes that are not UTF-8 become U+FFFD in
+their place. Runs of zero bytes are taken out. A line that is no record is searched for records: two glued together, or
+a whole one after a torn start.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
@@ -17,6 +18,7 @@ from contextkit.codecs._json import Json
 BOM = b"\xef\xbb\xbf"
 _START = re.compile(r'\{\s*"')
 _SHOWN_LINES = 5
+IsRecord = Callable[[dict[str, Any]], bool]
 _MOST_STARTS = 2000
 """How many places of one damaged line are tried; a real one has a handful."""
 
@@ -41,7 +43,8 @@ class Lines:
     unreadable, torn_end
         Lines that gave no record, and the number of the last line when it is cut off, else 0.
     not_objects, recovered, zeroed, undecoded
-        Lines that are JSON but no object; that gave records only after a search; with zero bytes; with bytes that are not UTF-8.
+        Lines that are JSON but no object; that gave records only after a search; with zero bytes; with bytes that are
+        not UTF-8.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -56,13 +59,18 @@ class Lines:
     @property
     def damaged(self) -> tuple[int, ...]:
         """Lines of which something may be missing, in order."""
-        return tuple(sorted({*self.unreadable, *self.recovered, *self.zeroed} | ({self.torn_end} if self.torn_end else set())))
+        return tuple(sorted({*self.unreadable, *self.recovered, *self.zeroed, *self.torn}))
+
+    @property
+    def torn(self) -> tuple[int, ...]:
+        """The last line, when it is cut off."""
+        return (self.torn_end,) if self.torn_end else ()
 
     def notes(self) -> tuple[str, ...]:
         """Return one line for every kind of damage."""
         told = (
             (self.unreadable, "not JSON, skipped"),
-            ([self.torn_end] if self.torn_end else [], "the last line is cut off, skipped"),
+            (self.torn, "the last line is cut off, skipped"),
             (self.not_objects, "JSON but no object, skipped"),
             (self.recovered, "damaged, its whole records recovered"),
             (self.zeroed, "zero bytes taken out"),
@@ -71,14 +79,14 @@ class Lines:
         return tuple(f"{shown_lines(lines)}: {what}" for lines, what in told if lines)
 
 
-def shown_lines(lines: list[int]) -> str:
+def shown_lines(lines: Sequence[int]) -> str:
     """Name lines: ``line 7`` or ``lines 7, 9, 12 and 4 more``."""
     shown = ", ".join(map(str, lines[:_SHOWN_LINES]))
     more = f" and {len(lines) - _SHOWN_LINES} more" if len(lines) > _SHOWN_LINES else ""
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}{more}"
 
 
-def read_lines(raw: bytes, is_record: Callable[[dict[str, Any]], bool]) -> Lines:
+def read_lines(raw: bytes, is_record: IsRecord) -> Lines:
     """Read every record of ``raw``.
 
     Parameters
@@ -110,7 +118,7 @@ def _text(line: bytes, number: int, found: Lines) -> str:
         return line.decode(errors="replace")
 
 
-def _read_line(text: str, number: int, found: Lines, is_record: Callable[[dict[str, Any]], bool], *, is_last: bool) -> None:
+def _read_line(text: str, number: int, found: Lines, is_record: IsRecord, *, is_last: bool) -> None:
     try:
         value = parse(text)
     except (ValueError, RecursionError):
@@ -129,7 +137,7 @@ def _read_line(text: str, number: int, found: Lines, is_record: Callable[[dict[s
         found.not_objects.append(number)
 
 
-def _recovered(text: str, is_record: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
+def _recovered(text: str, is_record: IsRecord) -> Iterator[dict[str, Any]]:
     """Yield the whole records in a damaged line."""
     at = 0
     for _ in range(_MOST_STARTS):

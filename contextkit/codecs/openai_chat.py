@@ -103,7 +103,7 @@ def _read_heads(messages: list[dict[str, Any]]) -> Iterator[tuple[Text, ...]]:
         if not texts or len(texts) != len(parts):
             return
         hints = _message_hints(message, "system", parts)
-        first = texts[0].extra.get(FORM, {}) | ({"message": hints} if hints or at else {})
+        first = {**texts[0].extra.get(FORM, {}), **({"message": hints} if hints or at else {})}
         yield (Text(text=texts[0].text, extra=extra_of(FORM, first)), *texts[1:])
 
 
@@ -138,7 +138,7 @@ _RESULT = Shape(defaults={"content": ""}, always=frozenset({"content"}), readers
 def _read_message(message: dict[str, Any], place: str) -> Message:
     role, content = need_role(message, place, _ROLES), message.get("content")
     if not isinstance(content, str | list | None):
-        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string, a list or null there")
+        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string or a list there")
     if role in ("tool", "function"):
         return _read_result(message)
     if role == "assistant":
@@ -155,12 +155,14 @@ def _read_result(message: dict[str, Any]) -> Message:
     call_id = key if isinstance(key, str) else ""
     hints = hints_of(message, {"role": message["role"], "tool_call_id": call_id, "content": content or ""}, _RESULT)
     listed = {"list": True} if lists_plain_texts(content, parts) else {}
-    return Message(role="tool", parts=(ToolResult(call_id=call_id, content=parts, extra=extra_of(FORM, {**hints, **listed})),))
+    result = ToolResult(call_id=call_id, content=parts, extra=extra_of(FORM, {**hints, **listed}))
+    return Message(role="tool", parts=(result,))
 
 
 def _read_assistant(message: dict[str, Any], place: str) -> Message:
     """Decode an assistant message into its reasoning, its content and its calls, in that order."""
-    calls, content = message.get("tool_calls") or [], message.get("content")
+    calls = need_list(message.get("tool_calls") or [], f"{place}.tool_calls", FORM)
+    content = message.get("content")
     said = {key: value for key, value in message.items() if key != "tool_calls" or value}
     name = next((name for name in _REASONING if isinstance(message.get(name), str) and message[name]), None)
     parts = read_content(content)
@@ -169,7 +171,7 @@ def _read_assistant(message: dict[str, Any], place: str) -> Message:
     if lists_plain_texts(content, parts):
         hints["list"] = True
     reasoning = (Thinking(text=message[name], extra={FORM: {"field": name}}),) if name else ()
-    asked = (read_call(call, f"{place}.tool_calls[{at}]") for at, call in enumerate(need_list(calls, f"{place}.tool_calls", FORM)))
+    asked = (read_call(call, f"{place}.tool_calls[{at}]") for at, call in enumerate(calls))
     return Message(role="assistant", parts=(*reasoning, *parts, *asked), extra=extra_of(FORM, hints))
 
 

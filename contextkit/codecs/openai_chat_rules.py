@@ -1,7 +1,7 @@
 """The rules of the Chat Completions request that make its provider answer 400.
 
-Source: the provider's reference and error texts as collected in the project's notes on formats (2.2). A request that passes may
-still be refused for another reason.
+Source: the provider's reference and its error texts, as collected in the project's notes on formats (2.2). A request
+that passes may still be refused for another reason.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def _message_faults(message: Block, place: str) -> Faults:
         yield f"{place}: an empty {role} message"
     if "tool_calls" in message and not message["tool_calls"]:
         yield f"{place}: tool_calls is empty; leave it out"
-    if role == "assistant" and not content and not _calls(message) and not any(message.get(name) for name in SPEAKS_WITHOUT_CONTENT):
+    speaks = content or _calls(message) or any(message.get(name) for name in SPEAKS_WITHOUT_CONTENT)
+    if role == "assistant" and not speaks:
         yield f"{place}: an assistant message with nothing in it"
 
 
@@ -80,7 +81,7 @@ def _part_faults(message: Block, place: str) -> Faults:
         if kind == "image_url":
             if role != "user":
                 yield f"{place}.content[{at}]: a picture in a {role} message; only user messages carry pictures"
-            yield from _image_faults(part["image_url"] if "image_url" in part else None, f"{place}.content[{at}]")
+            yield from _image_faults(part.get("image_url"), f"{place}.content[{at}]")
 
 
 def _image_faults(picture: Json, place: str) -> Faults:

@@ -1,12 +1,12 @@
 """Session files of pi and oh-my-pi, JSON lines, versions 1 to 3.
 
-Version 1 is linear. Its compaction entries say with ``firstKeptEntryIndex`` where the kept part begins; the index counts all
-records from 0, **the header included**: in the real session of 1,003 records both compactions then keep from a user message on
-(records 293 and 551), and without the header they would begin in the middle of a turn. Later versions are a tree of ``id`` and
-``parentId`` whose leaf is the last entry; their compactions name ``firstKeptEntryId``.
+Version 1 is linear. Its compaction entries say with ``firstKeptEntryIndex`` where the kept part begins; the index
+counts all records from 0, **the header included**: in the real session of 1,003 records both compactions then keep
+from a user message on (records 293 and 551), and without the header they would begin inside a turn. Later versions are
+a tree of ``id`` and ``parentId`` whose leaf is the last entry; their compactions name ``firstKeptEntryId``.
 
-``Message.extra["pi"]`` holds the entry without its content; ``usage`` in it is the provider's count, and ``before_compaction`` is
-set on messages that a later compaction kept, whose count is therefore stale.
+``Message.extra["pi"]`` holds the entry without its content; ``usage`` in it is the provider's count, and
+``before_compaction`` is set on messages that a later compaction kept, whose count is therefore stale.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from typing import Any
 
 from contextkit.codecs._fit import Counts, notes_of
 from contextkit.codecs._json import Json
-from contextkit.codecs._pi_blocks import read_content, text_of_bash
+from contextkit.codecs._pi_blocks import FORM, BlockReader, text_of_bash
 from contextkit.codecs._tree import walk
 from contextkit.codecs.jsonl import Record
-from contextkit.messages import AnyPart, Conversation, Message, Role, Text, ToolResult
+from contextkit.messages import MACHINE_MADE, AnyPart, Conversation, Message, Role, Text, ToolResult
 
-FORM = "pi"
+__all__ = ["FORM", "decode", "sniff"]
 
 SUMMARY_MARK = "[summary of the conversation before this point]"
 BRANCH_MARK = "[summary of a branch that was left]"
 
 _KINDS = frozenset({
-    "session", "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message",
-    "label", "session_info", "title_change", "reset_boundary", "credential_pin", "model_usage", "mode_change", "session_init",
-    "ttsr_injection", "service_tier_change",
+    "session", "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom",
+    "custom_message", "label", "session_info", "title_change", "reset_boundary", "credential_pin", "model_usage",
+    "mode_change", "session_init", "ttsr_injection", "service_tier_change",
 })
+_CUTS = ("compaction", "reset_boundary")
+_CONTENT = ("content", "summary", "output", "usage")
 Entry = dict[str, Any]
 
 
@@ -55,146 +57,144 @@ def decode(records: Sequence[Record], damaged: Sequence[int] = ()) -> tuple[Conv
     damaged
         Lines of which a record may be missing; over them a broken chain goes on with the entry before.
     """
-    counts: Counts = Counter()
-    path = _path(records, damaged)
-    messages = tuple(_messages(records, path, counts))
-    spoken = {at for at, _ in messages}
-    others = [{"line": record.line, "record": record.value} for at, record in enumerate(records) if at not in spoken]
-    extra: dict[str, Any] = {"records": others} if others else {}
-    return Conversation(messages=tuple(message for _, message in messages), extra={FORM: extra} if extra else {}), notes_of(counts)
+    session = _Session(records)
+    messages = dict(session.messages(session.path(damaged)))
+    others = [
+        {"line": record.line, "record": record.value} for at, record in enumerate(records) if at not in messages
+    ]
+    extra = {FORM: {"records": others}} if others else {}
+    return Conversation(messages=tuple(messages.values()), extra=extra), notes_of(session.counts)
 
 
-def _path(records: Sequence[Record], damaged: Sequence[int]) -> list[int]:
-    """Return the indices of the entries from the root to the leaf."""
-    entries = [at for at, record in enumerate(records) if record.value.get("type") != "session"]
-    with_id = [at for at in entries if isinstance(records[at].value.get("id"), str)]
-    if not with_id:
-        return entries
-    parents = {at: records[at].value.get("parentId") for at in with_id}
-    return walk(with_id[-1], {records[at].value["id"]: at for at in with_id}, parents, {at: records[at].line for at in with_id}, damaged)
+class _Session:
+    """The records of one file by their place in it; ``counts`` says what was left out."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.records = records
+        self.counts: Counts = Counter()
+
+    def entry(self, at: int) -> Entry:
+        return self.records[at].value
+
+    def path(self, damaged: Sequence[int]) -> list[int]:
+        """Return the entries from the root to the leaf; all of them in a file without ids."""
+        entries = [at for at in range(len(self.records)) if self.entry(at).get("type") != "session"]
+        named = [at for at in entries if isinstance(self.entry(at).get("id"), str)]
+        if not named:
+            return entries
+        parents = {at: self.entry(at).get("parentId") for at in named}
+        lines = {at: self.records[at].line for at in named}
+        return walk(named[-1], {self.entry(at)["id"]: at for at in named}, parents, lines, damaged)
+
+    def messages(self, path: list[int]) -> Iterator[tuple[int, Message]]:
+        """Yield what is sent, with the record it stands on: all that follows the last cut, and what that kept."""
+        where = next((spot for spot in reversed(range(len(path))) if self.entry(path[spot]).get("type") in _CUTS), None)
+        if where is None:
+            yield from self.spoken(path)
+            return
+        before, cut = path[:where], self.entry(path[where])
+        kept: list[int] = []
+        if cut["type"] == "compaction":
+            kept = before[self.first_kept(before, cut) :]
+            yield path[where], _made("user", _marked(SUMMARY_MARK, cut.get("summary")), cut, {})
+        self.count_dropped(before[: len(before) - len(kept)])
+        yield from self.spoken(kept, before_compaction=True)
+        yield from self.spoken(path[where + 1 :])
+
+    def count_dropped(self, dropped: list[int]) -> None:
+        count = sum(self.entry(at).get("type") == "message" for at in dropped)
+        self.counts["message(s) before the last compaction or reset left out"] += count
+
+    def first_kept(self, path: list[int], cut: Entry) -> int:
+        """Return where on ``path`` the part begins that a compaction keeps; its end when it names no entry there."""
+        key, index = cut.get("firstKeptEntryId"), cut.get("firstKeptEntryIndex")
+        for spot, at in enumerate(path):
+            if (key is not None and self.entry(at).get("id") == key) or (isinstance(index, int) and at >= index):
+                return spot
+        self.counts["compaction(s) whose first kept entry is not on the path: nothing before them is kept"] += 1
+        return len(path)
+
+    def spoken(self, path: list[int], *, before_compaction: bool = False) -> Iterator[tuple[int, Message]]:
+        """Yield the messages that the entries of ``path`` say to the model."""
+        marks = {"before_compaction": True} if before_compaction else {}
+        for at in path:
+            role, parts = self.read(self.entry(at))
+            if parts:
+                yield at, _made(role, parts, self.entry(at), marks)
+
+    def read(self, entry: Entry) -> tuple[Role, tuple[AnyPart, ...]]:
+        kind, message = entry.get("type"), entry.get("message")
+        if kind == "message" and isinstance(message, dict):
+            return self.read_message(message)
+        if kind == "custom_message":
+            return "user", BlockReader(self.counts).content(entry.get("content"))
+        if kind == "branch_summary" and entry.get("summary"):
+            return "user", _marked(BRANCH_MARK, entry["summary"])
+        return "user", ()
+
+    def read_message(self, message: Entry) -> tuple[Role, tuple[AnyPart, ...]]:
+        name = message.get("role")
+        if not isinstance(name, str) or name not in _ROLES:
+            self.counts[f"message(s) of the role {name!r} left out"] += 1
+            return "user", ()
+        role, read = _ROLES[name]
+        return role, read(self, message)
+
+    def said(self, message: Entry) -> tuple[AnyPart, ...]:
+        return BlockReader(self.counts).content(message.get("content"))
+
+    def answered(self, message: Entry) -> tuple[AnyPart, ...]:
+        parts = BlockReader(self.counts, str(message.get("api") or "")).content(message.get("content"))
+        why = f"assistant message(s) with nothing in them ({message.get('stopReason')}) left out"
+        self.counts[why] += not parts
+        return parts
+
+    def result(self, message: Entry) -> tuple[AnyPart, ...]:
+        content: tuple[Any, ...] = self.said(message)
+        key = str(message.get("toolCallId") or "")
+        return (ToolResult(call_id=key, content=content, is_error=bool(message.get("isError"))),)
+
+    def bash(self, message: Entry) -> tuple[AnyPart, ...]:
+        hidden = bool(message.get("excludeFromContext"))
+        self.counts["shell command(s) left out: excluded from the context"] += hidden
+        return () if hidden else (Text(text=text_of_bash(message)),)
+
+    def branch(self, message: Entry) -> tuple[AnyPart, ...]:
+        return _marked(BRANCH_MARK, message.get("summary"))
+
+    def compaction(self, message: Entry) -> tuple[AnyPart, ...]:
+        return _marked(SUMMARY_MARK, message.get("summary"))
 
 
-def _messages(records: Sequence[Record], path: list[int], counts: Counts) -> Iterator[tuple[int, Message]]:
-    """Yield what is sent: after the last compaction or reset on the path, with the summary and the kept part."""
-    last = next((at for at in reversed(path) if records[at].value.get("type") in ("compaction", "reset_boundary")), None)
-    if last is None:
-        yield from _spoken(records, path, counts)
-        return
-    where = path.index(last)
-    counts["message(s) before the last compaction or reset left out"] += sum(_is_message(records[at]) for at in path[:where])
-    entry = records[last].value
-    if entry["type"] == "compaction":
-        kept = path[_first_kept(records, path[:where], entry, counts) : where]
-        counts["message(s) before the last compaction or reset left out"] -= sum(_is_message(records[at]) for at in kept)
-        yield last, _summary(entry)
-        yield from _spoken(records, kept, counts, before_compaction=True)
-    yield from _spoken(records, path[where + 1 :], counts)
-
-
-def _is_message(record: Record) -> bool:
-    return record.value.get("type") == "message"
-
-
-def _first_kept(records: Sequence[Record], path: list[int], entry: Entry, counts: Counts) -> int:
-    """Return where on ``path`` the part begins that a compaction keeps; its end when it names no entry there."""
-    key, index = entry.get("firstKeptEntryId"), entry.get("firstKeptEntryIndex")
-    for spot, at in enumerate(path):
-        if (key is not None and records[at].value.get("id") == key) or (isinstance(index, int) and at >= index):
-            return spot
-    counts["compaction(s) whose first kept entry is not on the path: nothing before them is kept"] += 1
-    return len(path)
-
-
-def _spoken(
-    records: Sequence[Record], path: list[int], counts: Counts, *, before_compaction: bool = False,
-) -> Iterator[tuple[int, Message]]:
-    for at in path:
-        message = _read_entry(records[at].value, counts, {"before_compaction": True} if before_compaction else {})
-        if message is not None:
-            yield at, message
-
-
-def _read_entry(entry: Entry, counts: Counts, marks: Entry) -> Message | None:
-    """Return the message that an entry says to the model, if any."""
-    kind = entry.get("type")
-    if kind == "message" and isinstance(entry.get("message"), dict):
-        return _read_message(entry, entry["message"], counts, marks)
-    if kind == "custom_message":
-        return _made("user", read_content(entry.get("content"), "", counts), entry, marks)
-    if kind == "branch_summary" and entry.get("summary"):
-        return _made("user", _marked(BRANCH_MARK, entry["summary"]), entry, marks)
-    return None
-
-
-def _summary(entry: Entry) -> Message:
-    return _made("user", _marked(SUMMARY_MARK, entry.get("summary")), entry, {}) or Message(role="user", parts=(Text(text=SUMMARY_MARK),))
-
-
-def _marked(mark: str, text: Json) -> tuple[Text, ...]:
-    return (Text(text=f"{mark}\n\n{text}"),)
-
-
-def _read_message(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    read = _ROLES.get(str(message.get("role")))
-    if read is None:
-        counts[f"message(s) of the role {message.get('role')!r} left out"] += 1
-        return None
-    return read(entry, message, counts, marks)
-
-
-def _read_user(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    return _made("user", read_content(message.get("content"), "", counts), entry, marks)
-
-
-def _read_assistant(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    parts = read_content(message.get("content"), str(message.get("api", "")), counts)
-    if not parts:
-        counts[f"assistant message(s) with nothing in them ({message.get('stopReason')}) left out"] += 1
-    usage = {"usage": message["usage"]} if isinstance(message.get("usage"), dict) else {}
-    return _made("assistant", parts, entry, {**usage, **marks})
-
-
-def _read_result(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    content: tuple[Any, ...] = read_content(message.get("content"), "", counts)
-    result = ToolResult(call_id=str(message.get("toolCallId") or ""), content=content, is_error=bool(message.get("isError")))
-    return _made("tool", (result,), entry, marks)
-
-
-def _read_bash(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    if message.get("excludeFromContext"):
-        counts["shell command(s) left out: excluded from the context"] += 1
-        return None
-    return _made("user", (Text(text=text_of_bash(message)),), entry, marks)
-
-
-def _read_branch(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    return _made("user", _marked(BRANCH_MARK, message.get("summary")), entry, marks)
-
-
-def _read_compaction(entry: Entry, message: Entry, counts: Counts, marks: Entry) -> Message | None:
-    return _made("user", _marked(SUMMARY_MARK, message.get("summary")), entry, marks)
-
-
-_ROLES: dict[str, Callable[[Entry, Entry, Counts, Entry], Message | None]] = {
-    "user": _read_user,
-    "assistant": _read_assistant,
-    "toolResult": _read_result,
-    "bashExecution": _read_bash,
-    "custom": _read_user,
-    "hookMessage": _read_user,
-    "branchSummary": _read_branch,
-    "compactionSummary": _read_compaction,
+_ROLES: dict[str, tuple[Role, Callable[[_Session, Entry], tuple[AnyPart, ...]]]] = {
+    "user": ("user", _Session.said),
+    "assistant": ("assistant", _Session.answered),
+    "toolResult": ("tool", _Session.result),
+    "bashExecution": ("user", _Session.bash),
+    "custom": ("user", _Session.said),
+    "hookMessage": ("user", _Session.said),
+    "branchSummary": ("user", _Session.branch),
+    "compactionSummary": ("user", _Session.compaction),
 }
 
 
-def _made(role: Role, parts: tuple[AnyPart, ...], entry: Entry, marks: Entry) -> Message | None:
-    """Return a message that remembers the other fields of its entry; nothing when it has no parts."""
-    if not parts:
-        return None
+def _marked(mark: str, text: Json) -> tuple[Text, ...]:
+    return (Text(text=f"{mark}\n\n{text or '(empty)'}"),)
+
+
+def _made(role: Role, parts: tuple[AnyPart, ...], entry: Entry, marks: Entry) -> Message:
+    """Return a message that remembers the other fields of its entry."""
     rest = {key: value for key, value in entry.items() if key not in ("content", "summary", "message")}
-    if isinstance(entry.get("message"), dict):
-        rest["message"] = {key: value for key, value in entry["message"].items() if key not in _CONTENT}
-    return Message(role=role, parts=parts, extra={FORM: {**rest, **marks}})
+    message = entry.get("message")
+    if isinstance(message, dict):
+        rest["message"] = {key: value for key, value in message.items() if key not in _CONTENT}
+        if isinstance(message.get("usage"), dict):
+            rest["usage"] = message["usage"]
+    made_by = MACHINE_MADE if role == "user" and not _typed(entry) else {}
+    return Message(role=role, parts=parts, extra={FORM: {**rest, **marks}, **made_by})
 
 
-_CONTENT = ("content", "summary", "output", "usage")
+def _typed(entry: Entry) -> bool:
+    """Say whether a person typed this: a plain user message, no command output, summary or hook message."""
+    message = entry.get("message")
+    return entry.get("type") == "message" and isinstance(message, dict) and message.get("role") == "user"

@@ -152,7 +152,7 @@ class _Rebuilder:
         parts: list[AnyPart] = []
         for spot, part in enumerate(self.old[at].parts):
             if (at, spot) in ids:
-                parts.append(part if part.id == ids[at, spot] else msgspec.structs.replace(part, id=ids[at, spot]))  # type: ignore[union-attr, type-var]
+                parts.append(_with_id(part, ids[at, spot]))
             elif (at, spot) not in self.pairing.doubled:
                 parts += self.without_result(at, spot)
         yield with_parts(self.old[at], tuple(parts))
@@ -160,7 +160,8 @@ class _Rebuilder:
     def answering(self, home: range, slots: list[_Slot]) -> Iterator[Message]:
         """Write the messages of a home: what is there in its place, then what comes from elsewhere, then the rest."""
         waiting = {slot.place: slot for slot in slots}
-        tools, texts = [], []
+        tools: list[Message] = []
+        texts: list[AnyPart] = []
         for at in (at for at in home if self.old[at].role == "tool"):
             kept = tuple(self.settled(at, waiting))
             tools += [with_parts(self.old[at], kept)] if kept else []
@@ -224,6 +225,11 @@ class _Rebuilder:
         if key in self.called:
             return f"[one more result of call {key}]"
         return f"[result of a call that is not part of this conversation: {key or 'no id'}]"
+
+
+def _with_id(call: Json, key: str) -> ToolCall:
+    named: ToolCall = call if call.id == key else msgspec.structs.replace(call, id=key)
+    return named
 
 
 def _starts_with_result(message: Message) -> bool:

@@ -1,36 +1,33 @@
 """Rung 3: the middle of the history as pages of pixel glyphs: no model call, no key, no network.
 
 Everything not protected is turned to text and laid out on pages for the model's page profile. Where more text stands in
-the middle than the target has room for, bulk gives way: the largest tool results, oldest first, become one line each,
-until the pages fit. Rendered afresh from text every time, never from earlier pixels.
+the middle than there is room for, bulk gives way, largest first, until the pages fit. Pages are rendered afresh from
+text every time, never from earlier pixels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import glyphraster as gr
 from contextkit import turns
-from contextkit.messages import AnyPart, Conversation, Image, Message, Pending, Text, ToolCall, ToolResult
-from contextkit.plaintext import plain_text, result_text
+from contextkit.messages import MACHINE_MADE, Conversation, Image, Message, Pending, Text, ToolResult
+from contextkit.plaintext import plain_text
 from contextkit.protocols import Budget, Edit, Step
 from contextkit.recall import Original
-from contextkit.rungs.elide import elided
+from contextkit.rungs.bulk import NO_ROOM, Bulk, BulkItem, Place
 from contextkit.rungs.rewrite import calls_by_id, with_parts, with_regions
 from contextkit.tokens import image_size
 
 PAYS_AT_SHARE = 0.9
-"""Pages must cost at most this share of the text they replace."""
-
-SMALLEST_BULK_CHARS = 400
-"""A shorter result never gives way: its line would hardly be shorter."""
-
-_PNG_BYTES_PER_CELL = 4
-"""Base64 bytes a cell takes in a request: 3.3 measured on source code at one bit a pixel."""
+"""Pages must cost at most this share of the text they show."""
 
 UNCAPPED_PAGES = 1_000
 """Most pages where the provider names no cap on images."""
+
+_PNG_BYTES_PER_CELL = 4
+"""Base64 bytes a cell takes in a request: 3.3 measured on source code at one bit a pixel."""
 
 _FITTING_PASSES = 12
 
@@ -50,187 +47,190 @@ class Snapshot:
 
     def plan(self, conversation: Conversation, budget: Budget) -> Step:
         """Say which messages would become pages; nothing is drawn."""
-        before = budget.estimator.conversation(conversation)
         kept = turns.protected(conversation.messages, budget.estimator, budget.tail_tokens)
         middle = turns.regions(kept)
+        tokens = budget.estimator.conversation(conversation)
         if not middle:
-            return Step(rung=self.name, conversation=conversation, tokens_before=before, tokens_after=before)
-        refused = _cannot_read(budget)
-        if refused is None:
-            step = self._fitted(conversation, budget, middle, before)
-            refused = step.refused or _does_not_pay(step)
-            if refused is None:
-                return step
-        return Step(
-            rung=self.name, conversation=conversation, tokens_before=before, tokens_after=before, refused=refused
-        )
-
-    def _fitted(self, conversation: Conversation, budget: Budget, middle: Sequence[range], before: int) -> Step:
-        """Give bulk away until the pages fit, first into the target, else into the limit."""
+            return Step(rung=self.name, conversation=conversation, tokens_before=tokens, tokens_after=tokens)
         room = _room(conversation, budget, middle, self.tier)
-        whole = drawn = _Drawn(conversation, budget, middle, self.tier, {})
+        drawn = self._fitted(conversation, budget, middle, room)
+        refused = _refusal(drawn, budget, room)
+        if drawn is None or refused:
+            return Step(
+                rung=self.name, conversation=conversation, tokens_before=tokens, tokens_after=tokens, refused=refused
+            )
+        return _step(self.name, drawn, conversation, budget, tokens)
+
+    def _fitted(self, conversation: Conversation, budget: Budget, middle: Sequence[range], room: int) -> _Drawn | None:
+        """Let bulk give way until the pages fit, into the target, else into the limit; None: nothing can be drawn."""
+        if not budget.model.vision or not room:
+            return None
+        whole = drawn = self._draw(conversation, budget, middle, {})
         for allowed in (budget.target_tokens, budget.limit_tokens):
-            bulk = _Bulk(conversation, middle)
-            drawn = whole
+            bulk, drawn = Bulk(conversation, middle), whole
             for _ in range(_FITTING_PASSES):
-                if drawn.tokens <= allowed and len(drawn.pages) <= room:
-                    return drawn.step(self.name, before)
-                share = min(allowed / drawn.tokens if drawn.tokens > allowed else 1.0, room / len(drawn.pages))
+                share = min(allowed / max(1, drawn.tokens), room / len(drawn.pages))
+                if share >= 1:
+                    return drawn
                 if not bulk.give_way(int(drawn.chars * (1 - share)) + 1):
                     break
-                drawn = _Drawn(conversation, budget, middle, self.tier, bulk.gone)
-        reason = (
-            f"the middle without its bulk still takes {len(drawn.pages)} pages: {drawn.tokens:,} tokens with the "
-            "rest, where the limit is "
-            f"{budget.limit_tokens:,} tokens and {room} pages"
-        )
-        return Step(
-            rung=self.name, conversation=conversation, tokens_before=before, tokens_after=before, refused=reason
-        )
+                drawn = self._draw(conversation, budget, middle, bulk.gone)
+        return drawn
 
-
-class _Bulk:
-    """Tool results of the middle that can give way, largest first, oldest first among equals."""
-
-    def __init__(self, conversation: Conversation, middle: Sequence[range]) -> None:
-        self._calls = calls_by_id(conversation.messages)
-        self._waiting = sorted(_results(conversation, middle, self._calls), key=lambda item: (-item[0], item[1]))
-        self.gone: dict[tuple[int, int], AnyPart] = {}
-
-    def give_way(self, chars: int) -> bool:
-        """Let results go until ``chars`` characters are freed; say whether any went."""
-        freed, at = 0, 0
-        while freed < chars and at < len(self._waiting):
-            size, place, result = self._waiting[at]
-            self.gone[place] = elided(result, self._calls[result.call_id], size, "no room on the pages")
-            freed += size
-            at += 1
-        del self._waiting[:at]
-        return at > 0
-
-
-def _results(
-    conversation: Conversation, middle: Sequence[range], calls: dict[str, ToolCall]
-) -> Iterator[tuple[int, tuple[int, int], ToolResult]]:
-    for at in (at for region in middle for at in region):
-        for place, part in enumerate(conversation.messages[at].parts):
-            if (
-                isinstance(part, ToolResult)
-                and part.call_id in calls
-                and len(text := result_text(part)) >= SMALLEST_BULK_CHARS
-            ):
-                yield len(text), (at, place), part
-
-
-class _Drawn:
-    """The conversation with its middles as pages, given what gave way."""
-
-    def __init__(
-        self,
-        conversation: Conversation,
-        budget: Budget,
-        middle: Sequence[range],
-        tier: gr.Tier,
-        gone: dict[tuple[int, int], AnyPart],
-    ) -> None:
-        self._before, self._budget, self._middle, self._gone = conversation, budget, middle, dict(gone)
-        thinned = with_parts(conversation, gone) if gone else conversation
+    def _draw(
+        self, conversation: Conversation, budget: Budget, middle: Sequence[range], gone: Mapping[Place, BulkItem]
+    ) -> _Drawn:
+        thinned = with_parts(conversation, {place: item.replacement for place, item in gone.items()})
         names = {call_id: call.name for call_id, call in calls_by_id(conversation.messages).items()}
-        model = budget.model
-        self.pages: list[gr.Page] = []
-        self._sources, messages = [], {}
-        for region in middle:
-            source = (
-                plain_text(
-                    thinned.messages[region.start : region.stop], first_number=region.start + 1, tool_names=names
-                )
-                + "\n"
-            )
-            pages = gr.render(
-                source, model.id, route=model.route, tier=tier, after=self.pages[-1] if self.pages else None
-            )
-            messages[region] = _page_message(pages, source, region, self._original(region), budget)
-            self.pages += pages
-            self._sources.append(source)
-        self.conversation = with_regions(conversation, messages)
-        self.chars = sum(map(len, self._sources))
-        self.tokens = budget.estimator.conversation(self.conversation)
-
-    def step(self, name: str, before: int) -> Step:
-        """Return the step with one edit per middle and one per result that gave way."""
-        gone = {place: Original(parts=(self._before.messages[place[0]].parts[place[1]],)) for place in self._gone}
-        middles = {region: self._original(region) for region in self._middle}
-        originals = {original.handle: original for original in (*gone.values(), *middles.values())}
-        edits = [self._middle_edit(region, original) for region, original in middles.items()]
-        edits += [self._gone_edit(place, original) for place, original in gone.items()]
-        return Step(
-            rung=name,
-            conversation=self.conversation,
-            tokens_before=before,
-            tokens_after=self.tokens,
-            edits=tuple(edits),
-            originals=originals,
-            pages=tuple(self.pages),
-            source="".join(self._sources),
-        )
-
-    def _original(self, region: range) -> Original:
-        return Original(messages=self._before.messages[region.start : region.stop])
-
-    def _middle_edit(self, region: range, original: Original) -> Edit:
-        taken = self._budget.estimator.messages(original.messages)
-        return Edit(
-            action="snapshot",
-            what=f"messages {region.start + 1} to {region.stop}",
-            reason="older than the tail",
-            first_message=region.start,
-            last_message=region.stop - 1,
-            tokens_before=taken,
-            tokens_after=taken - self._saved(region),
-            handle=original.handle,
-        )
-
-    def _saved(self, region: range) -> int:
-        """Share what is saved among the middles by their size."""
-        sizes = {each: self._budget.estimator.messages(self._original(each).messages) for each in self._middle}
-        saved = self._budget.estimator.conversation(self._before) - self.tokens
-        return saved * sizes[region] // max(1, sum(sizes.values()))
-
-    def _gone_edit(self, place: tuple[int, int], original: Original) -> Edit:
-        line = self._gone[place]
-        return Edit(
-            action="elide",
-            what="bulk of the middle",
-            reason="no room on the pages",
-            first_message=place[0],
-            last_message=place[0],
-            tokens_before=self._budget.estimator.parts(original.parts),
-            tokens_after=self._budget.estimator.part(line),
-            handle=original.handle,
+        regions: list[_Region] = []
+        for span in middle:
+            messages = thinned.messages[span.start : span.stop]
+            source = plain_text(messages, first_number=span.start + 1, tool_names=names) + "\n"
+            after = regions[-1].pages[-1] if regions else None
+            pages = gr.render(source, budget.model.id, route=budget.model.route, tier=self.tier, after=after)
+            original = Original(messages=conversation.messages[span.start : span.stop])
+            regions.append(_Region(span=span, source=source, pages=tuple(pages), original=original))
+        return _Drawn(
+            regions=tuple(regions), gone=dict(gone), conversation=_rebuilt(conversation, regions, budget), budget=budget
         )
 
 
-def _page_message(pages: Sequence[gr.Page], source: str, region: range, original: Original, budget: Budget) -> Message:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Region:
+    """One middle: where it stood, the text it became, the pages that show it."""
+
+    span: range
+    source: str
+    pages: tuple[gr.Page, ...]
+    original: Original
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """The conversation with its middles as pages, and what gave way."""
+
+    regions: tuple[_Region, ...]
+    gone: Mapping[Place, BulkItem]
+    conversation: Conversation
+    budget: Budget
+
+    @property
+    def pages(self) -> tuple[gr.Page, ...]:
+        return tuple(page for region in self.regions for page in region.pages)
+
+    @property
+    def source(self) -> str:
+        return "".join(region.source for region in self.regions)
+
+    @property
+    def chars(self) -> int:
+        return sum(len(region.source) for region in self.regions)
+
+    @property
+    def tokens(self) -> int:
+        return self.budget.estimator.conversation(self.conversation)
+
+
+def _rebuilt(conversation: Conversation, regions: Sequence[_Region], budget: Budget) -> Conversation:
+    return with_regions(conversation, {region.span: _page_message(region, budget) for region in regions})
+
+
+def _page_message(region: _Region, budget: Budget) -> Message:
     """Return the message that holds the pages, in words that tell the reader what they are and what they are not."""
-    first, last = pages[0].index, pages[-1].index
+    first, last, at = region.pages[0], region.pages[-1], region.pages[0].start
     intro = (
-        f"[The next {len(pages)} image(s), pages {first} to {last}, show messages {region.start + 1} to {region.stop} "
-        "of this conversation as text, to "
-        f"be read row by row. They are history, not a new request. ↵ ends a line; a digit in a tray is that many "
-        "spaces; a code in double "
+        f"[The next {len(region.pages)} image(s), pages {first.index} to {last.index}, show messages "
+        f"{region.span.start + 1} to {region.span.stop} of this conversation as text, to be read row by row. They are "
+        f"history, not a new request. A bent arrow ends a line; a digit in a tray is that many spaces; a code in double "
         f"brackets is that Unicode character. Glyphs are small: never guess an exact string (a path, an id, a number) "
-        "from "
-        f"them; say that you cannot read it and ask for the original by its handle, {original.handle}.]"
+        f"from them; say that you cannot read it and ask for the original by its handle, {region.original.handle}.]"
     )
-    slots = [
+    slots = (
         Pending(
-            key=f"page-{page.index:03d}",
-            tokens=budget.model.page.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px),
-            stands_for=source[page.start - pages[0].start : page.stop - pages[0].start],
+            key=page_key(page),
+            tokens=page_tokens(page, budget),
+            stands_for=region.source[page.start - at : page.stop - at],
         )
-        for page in pages
-    ]
-    return Message(role="user", parts=(Text(text=intro), *slots))
+        for page in region.pages
+    )
+    return Message(role="user", parts=(Text(text=intro), *slots), extra=MACHINE_MADE)
+
+
+def page_key(page: gr.Page) -> str:
+    """Name the slot of a page."""
+    return f"page-{page.index:03d}"
+
+
+def page_tokens(page: gr.Page, budget: Budget) -> int:
+    """Return what the model's provider bills for a page."""
+    geometry = page.geometry
+    return budget.model.page.tokens(height_px=geometry.height_px, width_px=geometry.width_px)
+
+
+def _step(name: str, drawn: _Drawn, before: Conversation, budget: Budget, tokens: int) -> Step:
+    """Return the step, with one edit for each middle and one for each part that gave way."""
+    originals = {region.original.handle: region.original for region in drawn.regions}
+    edits = [_region_edit(region, budget) for region in drawn.regions]
+    for place, item in sorted(drawn.gone.items()):
+        original = Original(parts=(before.messages[place[0]].parts[place[1]],))
+        originals[original.handle] = original
+        edits.append(_gone_edit(item, original, budget))
+    return Step(
+        rung=name,
+        conversation=drawn.conversation,
+        tokens_before=tokens,
+        tokens_after=drawn.tokens,
+        edits=tuple(edits),
+        originals=originals,
+        pages=drawn.pages,
+        source=drawn.source,
+    )
+
+
+def _region_edit(region: _Region, budget: Budget) -> Edit:
+    return Edit(
+        action="snapshot",
+        what=f"messages {region.span.start + 1} to {region.span.stop}",
+        reason="older than the tail",
+        first_message=region.span.start,
+        last_message=region.span.stop - 1,
+        tokens_before=budget.estimator.messages(region.original.messages),
+        tokens_after=budget.estimator.message(_page_message(region, budget)),
+        handle=region.original.handle,
+    )
+
+
+def _gone_edit(item: BulkItem, original: Original, budget: Budget) -> Edit:
+    """Return the edit of a part that gave way; its line stands on a page, whose price is the middle's."""
+    return Edit(
+        action="elide",
+        what=item.what,
+        reason=NO_ROOM,
+        first_message=item.place[0],
+        last_message=item.place[0],
+        tokens_before=budget.estimator.parts(original.parts),
+        tokens_after=0,
+        handle=original.handle,
+    )
+
+
+def _refusal(drawn: _Drawn | None, budget: Budget, room: int) -> str | None:
+    """Say why nothing is drawn, with the numbers; None when the pages fit and pay."""
+    if not budget.model.vision:
+        return f"{budget.model.id} does not see images, as far as is known: its middle can only be summarised"
+    if drawn is None:
+        return f"the provider's caps ({budget.model.page.max_images} images) leave no room for a page"
+    if drawn.tokens > budget.limit_tokens or len(drawn.pages) > room:
+        return (
+            f"the middle without its bulk still takes {len(drawn.pages)} pages, {drawn.tokens:,} tokens with the rest; "
+            f"there is room for {room} pages and {budget.limit_tokens:,} tokens"
+        )
+    pages, text = sum(page_tokens(page, budget) for page in drawn.pages), budget.estimator.text(drawn.source)
+    if pages > PAYS_AT_SHARE * text:
+        return (
+            f"{len(drawn.pages)} page(s) cost {pages:,} tokens, their text {text:,}: less than a tenth saved"
+        )
+    return None
 
 
 def _room(conversation: Conversation, budget: Budget, middle: Sequence[range], tier: gr.Tier) -> int:
@@ -258,17 +258,3 @@ def _cells_per_page(budget: Budget, tier: gr.Tier) -> int:
 def _pictures(message: Message) -> list[Image]:
     nested = [inner for result in message.of(ToolResult) for inner in result.content if isinstance(inner, Image)]
     return [*message.of(Image), *nested]
-
-
-def _cannot_read(budget: Budget) -> str | None:
-    if not budget.model.vision:
-        return f"{budget.model.id} does not see images, as far as is known: its middle can only be summarised"
-    return None
-
-
-def _does_not_pay(step: Step) -> str | None:
-    before = sum(edit.tokens_before for edit in step.edits if edit.action == "snapshot")
-    after = before - (step.tokens_before - step.tokens_after)
-    if after <= PAYS_AT_SHARE * before:
-        return None
-    return f"{len(step.pages)} page(s) would cost {after:,} tokens, the text costs {before:,}: less than a tenth saved"

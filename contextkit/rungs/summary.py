@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextkit import turns
-from contextkit.messages import Conversation, Message, Pending, Text
+from contextkit.messages import MACHINE_MADE, Conversation, Message, Pending, Text
 from contextkit.plaintext import plain_text
 from contextkit.protocols import Budget, Edit, Step
 from contextkit.recall import Original
@@ -83,7 +83,7 @@ def _summary_message(slot: Pending, region: range, original: Original) -> Messag
         "history, not a new request. Originals: "
         f"recall {original.handle}.]"
     )
-    return Message(role="user", parts=(Text(text=intro), slot))
+    return Message(role="user", parts=(Text(text=intro), slot), extra=MACHINE_MADE)
 
 
 def _edit(region: range, original: Original, budget: Budget, message: Message) -> Edit:
