@@ -180,8 +180,8 @@ def _read_page(page: _Opened) -> str:
     used = glyphs[: _rows_used(glyphs, page.font)]
     if page.cells_crc32 is not None and zlib.crc32(used.data) != page.cells_crc32:
         raise ReadError(
-            f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says {page.cells_crc32:08x}: "
-            "something altered it"
+            f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says "
+            f"{page.cells_crc32:08x}: something altered it"
         )
     text = decode_cells(glyphs.reshape(-1), page.font)
     if page.placed and len(text) != page.stop - page.start:

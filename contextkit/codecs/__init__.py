@@ -116,7 +116,7 @@ def repaired(conversation: Conversation, form: str) -> tuple[Conversation, tuple
     """
     codec = _wire(form)
     _refuse_pending(conversation)
-    paired, pair_notes = repair(conversation, ids_once_per_request=codec.IDS_ONCE_PER_REQUEST)
+    paired, pair_notes = repair(conversation)
     fit, fit_notes = codec.adapted(paired)
     return fit, (*pair_notes, *fit_notes)
 

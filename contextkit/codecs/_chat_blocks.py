@@ -208,4 +208,5 @@ def write_tool(tool: Tool) -> Block:
     if "raw" in hints:
         return dict(hints["raw"])
     declared = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-    return dressed({"type": "function", "function": dressed(declared, hints.get("function", {}), _DECLARED)}, hints, _TOOL)
+    function = dressed(declared, hints.get("function", {}), _DECLARED)
+    return dressed({"type": "function", "function": function}, hints, _TOOL)

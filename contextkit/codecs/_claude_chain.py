@@ -98,7 +98,7 @@ class Chain:
         heard = [at for at in self.live if at in self.spoken]
         main = [at for at in heard if not self.value(at).get("isSidechain")] or heard
         order = self._with_siblings(self._messages_on_path(main), main) if self._has_links(main) else main
-        self.counts["message(s) of side chains and left branches are not part of it"] += len(heard) - len(order)
+        self.counts["message(s) not part of the conversation: side chains, left branches, before a compaction"] += len(heard) - len(order)
         return order
 
     def _has_links(self, main: list[int]) -> bool:
@@ -146,8 +146,8 @@ class Chain:
                 results.setdefault(key, []).append(at)
         order: dict[int, None] = {}
         for at in path:
-            key = self.spoken[at].message_id
-            group = [at] if key is None else blocks[key]
+            answer = self.spoken[at].message_id
+            group = [at] if answer is None else blocks[answer]
             order |= dict.fromkeys(group)
             order |= dict.fromkeys(self._answers(group, results, set(path)))
         return list(order)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,7 +24,6 @@ class WireCodec(Protocol):
     """One provider's request, in both directions, and its rules."""
 
     FORM: str
-    IDS_ONCE_PER_REQUEST: bool
 
     def sniff(self, value: dict[str, Any], /) -> int:
         """Count the signs that ``value`` is of this form; 0 when it cannot be."""
@@ -51,7 +50,7 @@ class LogCodec(Protocol):
         """Return 1 when ``value`` is a record of this form, else 0."""
 
     def decode(self, records: Sequence[Record], damaged: Sequence[int] = (), /) -> tuple[Conversation, tuple[str, ...]]:
-        """Return the conversation of a log and its notes; ``damaged`` are the lines of which something may be missing."""
+        """Return the conversation of a log and its notes; something may be missing of the lines in ``damaged``."""
 
 
 class Forms(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +58,20 @@ class Forms(msgspec.Struct, frozen=True, kw_only=True):
 
     wires: Mapping[str, WireCodec]
     logs: Mapping[str, LogCodec]
+
+    def is_record(self, value: dict[str, Any]) -> bool:
+        """Return whether ``value`` is a record of any log form."""
+        return any(codec.sniff(value) for codec in self.logs.values())
+
+    def wire_of(self, value: dict[str, Any]) -> str | None:
+        """Return the wire form with the most signs in ``value``, the first of equals; ``None`` without any."""
+        signs = {form: codec.sniff(value) for form, codec in self.wires.items()}
+        return max(signs, key=signs.__getitem__) if any(signs.values()) else None
+
+    def log_of(self, records: Sequence[Record]) -> str | None:
+        """Return the log form that most of the records are of, the first of equals; ``None`` without any."""
+        signs = {form: sum(codec.sniff(record.value) for record in records) for form, codec in self.logs.items()}
+        return max(signs, key=signs.__getitem__) if any(signs.values()) else None
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,42 +135,45 @@ def _counted(pairs: list[tuple[str, Any]], repeated: Counter[str]) -> dict[str, 
 
 
 def _repeat_notes(repeated: Counter[str]) -> tuple[str, ...]:
-    return tuple(f"key {key!r} stands more than once in {count} object(s); the last one counts" for key, count in repeated.items())
+    return tuple(
+        f"key {key!r} stands more than once in {count} object(s); the last one counts" for key, count in repeated.items()
+    )
 
 
 def from_json(value: Json, name: str, forms: Forms, form: str | None = None) -> Loaded:
     """Read one parsed JSON value: a request, or a log of one record."""
     if not isinstance(value, dict):
-        _refuse_shape(value, name, forms)
-    best = form or max(forms.wires, key=lambda wire: forms.wires[wire].sniff(value))
-    if best in forms.wires and (form or forms.wires[best].sniff(value)):
+        raise _wrong_shape(value, name, forms)
+    best = form or forms.wire_of(value)
+    if best is not None and best in forms.wires:
         return Loaded(conversation=forms.wires[best].decode(value), form=best)
-    if form or any(codec.sniff(value) for codec in forms.logs.values()):
-        return from_records([Record(1, value)], (), name, forms, form)
-    _refuse_shape(value, name, forms)
+    if best is None and not forms.is_record(value):
+        raise _wrong_shape(value, name, forms)
+    return from_records([Record(1, value)], (), name, forms, form)
 
 
-def from_records(records: Sequence[Record], damaged: Sequence[int], name: str, forms: Forms, form: str | None = None) -> Loaded:
+def from_records(
+    records: Sequence[Record], damaged: Sequence[int], name: str, forms: Forms, form: str | None = None,
+) -> Loaded:
     """Read the records of a log."""
-    best = form or max(forms.logs, key=lambda log: sum(forms.logs[log].sniff(record.value) for record in records))
-    if best not in forms.logs:
-        raise FormatError(f"{name} is a list of {len(records)} records; {best} is a request, which is one object with messages")
-    if not any(forms.logs[best].sniff(record.value) for record in records):
-        _refuse_records(records, name, forms)
+    best = form or forms.log_of(records)
+    if best in forms.wires:
+        raise FormatError(f"{name} is a list of {len(records)} records; {best} needs one object with 'messages'")
+    if best is None:
+        raise _unknown_records(records, name, forms)
     conversation, notes = forms.logs[best].decode(records, damaged)
     if not conversation.messages:
-        raise FormatError(f"{name} is a {best} log without any message; its {len(records)} record(s) are {_kinds(records)}; "
-                          "give the log of a session in which something was said")
+        raise FormatError(f"{name} is a {best} log without any message; its {len(records)} record(s) are "
+                          f"{_kinds(records)}; give the log of a session in which something was said")
     return Loaded(conversation=conversation, form=best, notes=notes)
 
 
 def _load_log(raw: bytes, name: str, forms: Forms, error: ValueError) -> Loaded:
     """Read ``raw`` line by line; ``error`` says why it is not one JSON value."""
-    lines = read_lines(raw, lambda value: any(codec.sniff(value) for codec in forms.logs.values()))
-    known = [record for record in lines.records if any(codec.sniff(record.value) for codec in forms.logs.values())]
-    if not known:
-        _refuse_text(lines, name, forms, error)
-    bad = sorted([*lines.unreadable, *lines.not_objects, *([lines.torn_end] if lines.torn_end else [])])
+    lines = read_lines(raw, forms.is_record)
+    if not any(forms.is_record(record.value) for record in lines.records):
+        raise _unreadable(lines, name, forms, error) from error
+    bad = sorted([*lines.unreadable, *lines.not_objects, *lines.torn])
     if 2 * len(bad) > lines.total:
         raise FormatError(f"{name}: {len(bad)} of {lines.total} lines are no records ({shown_lines(bad)}); "
                           "most of a log must be readable: restore it from a copy, or cut out the damaged part")
@@ -165,29 +181,30 @@ def _load_log(raw: bytes, name: str, forms: Forms, error: ValueError) -> Loaded:
     return msgspec.structs.replace(loaded, notes=(*lines.notes(), *loaded.notes))
 
 
-def _refuse_text(lines: Lines, name: str, forms: Forms, error: ValueError) -> NoReturn:
+def _unreadable(lines: Lines, name: str, forms: Forms, error: ValueError) -> FormatError:
     """Say why text is neither JSON nor a log."""
     if isinstance(error, UnicodeDecodeError):
-        raise FormatError(f"{name} is no UTF-8 text: byte 0x{error.object[error.start]:02x} at offset {error.start} of "
-                          f"{len(error.object)}; {REMEDY}, in UTF-8") from error
+        return FormatError(f"{name} is no UTF-8 text: byte 0x{error.object[error.start]:02x} at offset {error.start} "
+                           f"of {len(error.object)}; {REMEDY}, in UTF-8")
     if lines.records and lines.records[0].line == 1 and lines.total > 1:
-        _refuse_records(lines.records, name, forms)
+        return _unknown_records(lines.records, name, forms)
     if isinstance(error, json.JSONDecodeError):
-        raise FormatError(f"{name} is no JSON: {error.msg} at line {error.lineno}, column {error.colno} "
-                          f"(character {error.pos} of {len(error.doc)}); is it cut off? {REMEDY}") from error
-    raise FormatError(f"{name} is no JSON: {error}; {REMEDY}") from error
+        return FormatError(f"{name} is no JSON: {error.msg} at line {error.lineno}, column {error.colno} "
+                           f"(character {error.pos} of {len(error.doc)}); is it cut off? {REMEDY}")
+    return FormatError(f"{name} is no JSON: {error}; {REMEDY}")
 
 
-def _refuse_records(records: Sequence[Record], name: str, forms: Forms) -> NoReturn:
-    raise FormatError(f"{name}: none of its {len(records)} record(s) is of a known log form; line {records[0].line} has "
-                      f"{keys_of(records[0].value)}; known log forms are {', '.join(forms.logs)}")
+def _unknown_records(records: Sequence[Record], name: str, forms: Forms) -> FormatError:
+    first = f"line {records[0].line} has {keys_of(records[0].value)}; " if records else ""
+    return FormatError(f"{name}: none of its {len(records)} record(s) is of a known log form; {first}"
+                       f"known log forms are {', '.join(forms.logs)}")
 
 
-def _refuse_shape(value: Json, name: str, forms: Forms) -> NoReturn:
+def _wrong_shape(value: Json, name: str, forms: Forms) -> FormatError:
     has = f"an object with {keys_of(value)}" if isinstance(value, dict) else kind_of(value)
     hint = ' (put a list of messages into {"messages": [...]})' if isinstance(value, list) else ""
-    raise FormatError(f"{name} is {has}; a request ({', '.join(forms.wires)}) needs an object with 'messages'{hint}, "
-                      f"a log record ({', '.join(forms.logs)}) needs a 'type'")
+    return FormatError(f"{name} is {has}; a request ({', '.join(forms.wires)}) needs an object with 'messages'{hint}, "
+                       f"a log record ({', '.join(forms.logs)}) needs a 'type'")
 
 
 def _kinds(records: Sequence[Record]) -> str:

@@ -23,10 +23,7 @@ from contextkit.codecs.anthropic_rules import violations
 from contextkit.errors import FormatError
 from contextkit.messages import Conversation, Message, Text, Tool
 
-__all__ = ["FORM", "IDS_ONCE_PER_REQUEST", "adapted", "decode", "encode", "sniff", "violations"]
-
-IDS_ONCE_PER_REQUEST = True
-"""A tool_use id may stand only once in a request."""
+__all__ = ["FORM", "adapted", "decode", "encode", "sniff", "violations"]
 
 _ROLES = ("user", "assistant", "system")
 _OWN_FIELDS = (

@@ -24,10 +24,7 @@ from contextkit.codecs.openai_chat_rules import violations
 from contextkit.errors import FormatError
 from contextkit.messages import Conversation, Message, Role, Text, Thinking, ToolCall, ToolResult
 
-__all__ = ["FORM", "IDS_ONCE_PER_REQUEST", "adapted", "decode", "encode", "sniff", "violations"]
-
-IDS_ONCE_PER_REQUEST = False
-"""A call id may come again in a later message."""
+__all__ = ["FORM", "adapted", "decode", "encode", "sniff", "violations"]
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _OWN_ROLES = ("system", "developer", "tool", "function")

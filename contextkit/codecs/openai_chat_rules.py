@@ -27,11 +27,12 @@ def violations(request: dict[str, Any]) -> list[str]:
     if not messages:
         return ["messages: none; at least one is needed"]
     faults = list(_pair_faults(messages))
+    seen: set[str] = set()
     for at, message in enumerate(messages):
         place = f"messages[{at}]"
         faults += _message_faults(message, place)
         faults += _part_faults(message, place)
-        faults += _call_faults(message, place)
+        faults += _call_faults(message, place, seen)
     return [*faults, *value_faults(request)]
 
 
@@ -93,14 +94,13 @@ def _image_faults(picture: Json, place: str) -> Faults:
             yield f"{place}: picture: {fault}"
 
 
-def _call_faults(message: Block, place: str) -> Faults:
-    seen: set[str] = set()
+def _call_faults(message: Block, place: str, seen: set[str]) -> Faults:
     for at, call in enumerate(_calls(message)):
         key = call.get("id")
         if not isinstance(key, str) or not 0 < len(key) <= ID_LIMIT_CHARS:
             yield f"{place}.tool_calls[{at}]: the id is {key!r}; allowed are 1 to {ID_LIMIT_CHARS} characters"
         if key in seen:
-            yield f"{place}.tool_calls[{at}]: the id {key!r} stands twice in one message"
+            yield f"{place}.tool_calls[{at}]: the id {key!r} is used twice"
         seen.add(str(key))
         function = call.get("function")
         if "custom" not in call and not is_json(function.get("arguments") if isinstance(function, dict) else None):

@@ -23,18 +23,13 @@ NO_RESULT = "[no result was recorded: interrupted]"
 Place = tuple[int, int]
 
 
-def repair(conversation: Conversation, *, ids_once_per_request: bool = True) -> tuple[Conversation, tuple[str, ...]]:
+def repair(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]:
     """Return a conversation in which every call is answered directly after its message, and what had to change.
 
-    Parameters
-    ----------
-    conversation
-        Any conversation. One that needs no repair comes back as the same object.
-    ids_once_per_request
-        Whether a call id may stand only once in the whole request, or only once among the calls of one message.
+    Every call id stands once in the result. A conversation that needs no repair comes back as the same object.
     """
     counts: Counts = Counter()
-    pairing = _paired(conversation.messages, counts, ids_once_per_request=ids_once_per_request)
+    pairing = _paired(conversation.messages, counts)
     fixed = changed(conversation, messages=tuple(_Rebuilder(conversation.messages, pairing, counts).messages()))
     return fixed, notes_of(counts)
 
@@ -66,7 +61,7 @@ class _Pairing:
         return None
 
 
-def _paired(messages: tuple[Message, ...], counts: Counts, *, ids_once_per_request: bool) -> _Pairing:
+def _paired(messages: tuple[Message, ...], counts: Counts) -> _Pairing:
     pairing = _Pairing()
     for at, message in enumerate(messages):
         for spot, part in enumerate(message.parts):
@@ -75,7 +70,7 @@ def _paired(messages: tuple[Message, ...], counts: Counts, *, ids_once_per_reque
             elif isinstance(part, ToolResult) and (slot := pairing.open_for(part.call_id)) is not None:
                 slot.result = (at, spot)
                 pairing.answers[at, spot] = slot
-    _name(pairing, counts, ids_once_per_request=ids_once_per_request)
+    _name(pairing, counts)
     return pairing
 
 
@@ -89,18 +84,16 @@ def _add_call(pairing: _Pairing, place: Place, call: ToolCall, counts: Counts) -
         slots.append(_Slot(place, call, call.id))
 
 
-def _name(pairing: _Pairing, counts: Counts, *, ids_once_per_request: bool) -> None:
+def _name(pairing: _Pairing, counts: Counts) -> None:
     """Give a new id to every call without one, and to those whose id is already taken."""
     known = {slot.call.id for slots in pairing.slots.values() for slot in slots}
     taken: set[str] = set()
-    for slots in pairing.slots.values():
-        taken = taken if ids_once_per_request else set()
-        for slot in slots:
-            if not slot.id or slot.id in taken:
-                slot.id = _free_id(slot.call.id or "call", known)
-                counts["call(s) renamed: the id was missing or used before"] += 1
-            taken.add(slot.id)
-            known.add(slot.id)
+    for slot in (slot for slots in pairing.slots.values() for slot in slots):
+        if not slot.id or slot.id in taken:
+            slot.id = _free_id(slot.call.id or "call", known)
+            counts["call(s) renamed: the id was missing or used before"] += 1
+        taken.add(slot.id)
+        known.add(slot.id)
 
 
 def _free_id(start: str, known: set[str]) -> str:

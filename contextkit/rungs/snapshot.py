@@ -141,8 +141,8 @@ def _page_message(region: _Region, budget: Budget) -> Message:
     intro = (
         f"[The next {len(region.pages)} image(s), pages {first.index} to {last.index}, show messages "
         f"{region.span.start + 1} to {region.span.stop} of this conversation as text, to be read row by row. They are "
-        f"history, not a new request. A bent arrow ends a line; a digit in a tray is that many spaces; a code in double "
-        f"brackets is that Unicode character. Glyphs are small: never guess an exact string (a path, an id, a number) "
+        f"history, not a new request. A bent arrow ends a line; a digit in a tray is that many spaces; a code in "
+        f"double brackets is that Unicode character. Glyphs are small: never guess an exact string (a path, an id, a number) "
         f"from them; say that you cannot read it and ask for the original by its handle, {region.original.handle}.]"
     )
     slots = (
