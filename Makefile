@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint types lock font clean
+.PHONY: setup demo test lint types lock font pictures clean
 
 setup: $(READY)
 
@@ -30,6 +30,9 @@ types: $(READY)
 
 font: $(READY)
 	$(BIN)/glyphraster font build fonts/glyph5x8.glyphs
+
+pictures: $(READY)
+	$(BIN)/python docs/pictures.py
 
 lock:
 	uv pip compile pyproject.toml --group dev --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate -o requirements.lock

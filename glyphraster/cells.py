@@ -4,7 +4,7 @@ The rules, per character of the source:
 
 - a character with a glyph is that glyph, in one cell or two;
 - newline, carriage return and tab are marks of their own;
-- a run of four or more spaces, and any run that ends a page, is its length in count marks (digits in a tray);
+- a run of four or more spaces, and any run that ends a page, is its length in count marks (small underlined digits);
 - everything else is an escape: ``ESCAPE_OPEN``, the code point in upper-case hexadecimal, ``ESCAPE_CLOSE``.
 
 Marks have codes beyond Unicode, so no text can hold one and decoding is unique. Blank cells after the last mark or

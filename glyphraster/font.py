@@ -42,7 +42,7 @@ class Mark(enum.IntEnum):
     PAD = MARK_BASE + 7
     """Fills the last cell of a row that a two-cell glyph could not enter."""
     COUNT_0 = MARK_BASE + 16
-    """Ten digits in a tray: one or more of them in a row are the length of a run of spaces."""
+    """Ten small underlined digits: one or more of them in a row are the length of a run of spaces."""
     COUNT_1 = MARK_BASE + 17
     COUNT_2 = MARK_BASE + 18
     COUNT_3 = MARK_BASE + 19

@@ -14,6 +14,7 @@ from contextkit.codecs.jsonl import Record
 from contextkit.messages import AnyPart, ToolCall, ToolResult
 
 _SPEAKERS = ("user", "assistant")
+_ASIDE = "message(s) not part of the conversation: side chains, left branches, before a compaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Chain:
         heard = [at for at in self.live if at in self.spoken]
         main = [at for at in heard if not self.value(at).get("isSidechain")] or heard
         order = self._with_siblings(self._messages_on_path(main), main) if self._has_links(main) else main
-        self.counts["message(s) not part of the conversation: side chains, left branches, before a compaction"] += len(heard) - len(order)
+        self.counts[_ASIDE] += len(heard) - len(order)
         return order
 
     def _has_links(self, main: list[int]) -> bool:

@@ -180,10 +180,10 @@ class TestTheGlyphsStayApart:
         pairs = closest_pairs(font, None, None)
         assert [p for p in pairs if p.second >= MARK_BASE and p.distance_px < 3] == []
 
-    def test_count_digits_from_plain_digits_by_8_pixels(self, font):
+    def test_count_digits_from_plain_digits_by_7_pixels(self, font):
         tall = {p.distance_px for p in closest_pairs(font, None, None)
                 if chr(min(p.first, 0x10FFFF)) in string.digits and p.second >= Mark.COUNT_0}
-        assert min(tall) >= 8
+        assert min(tall) >= 7
 
     @pytest.mark.parametrize(("mark", "bracket"), [(Mark.ESCAPE_OPEN, "["), (Mark.ESCAPE_CLOSE, "]")])
     def test_escape_brackets_from_square_ones_by_6_pixels(self, font, mark, bracket):

@@ -1,0 +1,33 @@
+"""Make the pictures of the README from the product itself: ``make pictures``."""
+
+import io
+from pathlib import Path
+
+from PIL import Image
+
+import glyphraster as gr
+from glyphraster.specimen import specimen
+
+IMAGES = Path(__file__).parent / "images"
+MAGNIFIED = 3
+
+
+def magnified_page() -> None:
+    """Draw this package's own source at 5x8 px and show a corner of the page, three times as large."""
+    source = (Path(gr.__file__).parent / "layout.py").read_text(encoding="utf-8")
+    page = gr.render(source, "claude-fable-5")[0]
+    corner = Image.fromarray(page.pixels[:128, :330])
+    enlarged = corner.resize((corner.width * MAGNIFIED, corner.height * MAGNIFIED), Image.Resampling.NEAREST)
+    enlarged.convert("1").save(IMAGES / "page.png", optimize=True)
+
+
+def font_specimen() -> None:
+    """Draw every glyph of the font."""
+    with Image.open(io.BytesIO(specimen(gr.load_font("glyph5x8"), scale=3))) as picture:
+        picture.save(IMAGES / "glyph5x8.png", optimize=True)
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    magnified_page()
+    font_specimen()
