@@ -17,8 +17,8 @@ from glyphraster.geometry import PageGeometry
 Engine = Literal["auto", "numba", "numpy"]
 ENGINES: tuple[Engine, ...] = ("auto", "numba", "numpy")
 
-NUMBA_PAYS_FROM_CHARS = 12_000_000
-"""Below this the 1.3 s that numba takes to import and compile cost more than the kernel saves."""
+NUMBA_PAYS_FROM_CHARS = 50_000_000
+"""Below this importing and compiling numba (0.5 s of CPU) costs more than its kernel saves (1 ms a page of 105,000)."""
 
 
 def chosen_engine(engine: Engine, job_chars: int = 0) -> Engine:

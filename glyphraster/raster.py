@@ -83,6 +83,8 @@ def render(
     EngineError
         When ``engine="numba"`` and numba cannot run.
     """
+    if not isinstance(text, str):
+        raise ArgumentError(f"render takes a string, got {type(text).__name__}; iter_pages takes strings in order")
     engine = chosen_engine(engine, len(text))
     return list(iter_pages(text, model, route=route, fonts=fonts, layout=layout, tier=tier, engine=engine, after=after))
 

@@ -44,7 +44,7 @@ def read(
         One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels (uint8, rows first).
         PNGs may come in any order: each carries its place. Bare pixels are taken in the order given.
     font, geometry
-        Needed for bare pixels, which carry no record.
+        Needed for bare pixels, which carry no record; ``font`` also for PNGs drawn with a font of your own.
     partial
         Read pages that do not start at the beginning of the source.
 
@@ -98,16 +98,16 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
             )
         return _Opened(name="a page of bare pixels", pixels=page, font=font, geometry=geometry)
     if isinstance(page, bytes):
-        return _open_png(page, f"a PNG of {len(page)} bytes")
+        return _open_png(page, f"a PNG of {len(page)} bytes", font)
     if not isinstance(page, str | Path):
         raise ArgumentError(f"cannot read a page from {type(page).__name__}; give Page, PNG bytes, a path or pixels")
     path = Path(page)
     if not path.is_file():
         raise ArgumentError(f"no page file {str(path)!r}: give the PNG files that `glyphraster render` wrote")
-    return _open_png(path.read_bytes(), path.name)
+    return _open_png(path.read_bytes(), path.name, font)
 
 
-def _open_png(data: bytes, name: str) -> _Opened:
+def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
     pixels, record = decode_png(data)
     if record is None:
         raise ReadError(
@@ -121,7 +121,7 @@ def _open_png(data: bytes, name: str) -> _Opened:
         return _Opened(
             name=name,
             pixels=pixels,
-            font=_font_of(record, name),
+            font=_font_of(record, name, font),
             geometry=PageGeometry(**record["geometry"]),
             placed=True,
             start=int(record["start"]),
@@ -134,7 +134,9 @@ def _open_png(data: bytes, name: str) -> _Opened:
         raise ReadError(f"{name} has a record that makes no sense ({error}): render the page again") from error
 
 
-def _font_of(record: dict[str, Any], name: str) -> BitmapFont:
+def _font_of(record: dict[str, Any], name: str, given: BitmapFont | None) -> BitmapFont:
+    if given is not None and given.digest == record["font_digest"]:
+        return given
     fonts = shipped_fonts()
     if record["font"] not in fonts:
         raise ReadError(f"{name} was drawn with font {record['font']!r}; here are {', '.join(fonts)}")

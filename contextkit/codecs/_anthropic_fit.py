@@ -42,6 +42,7 @@ def adapted(conversation: Conversation) -> tuple[Conversation, tuple[str, ...]]:
     counts: Counts = Counter()
     fit = fit_parts(conversation, _WIRE, counts)
     fit = changed(fit, messages=tuple(_with_server_pairs(message, counts) for message in fit.messages))
+    fit = changed(fit, messages=tuple(_ended(message, counts) for message in fit.messages))
     fit = renamed_calls(fit, fitted_ids(call_ids(fit), forbidden=ID_FORBIDDEN, limit_chars=ID_LIMIT_CHARS), counts)
     fit = changed(fit, messages=tuple(_merged(tuple(_spoken(message, counts) for message in fit.messages))))
     fit = without_empty(fit, counts, lambda message: not message.parts)
@@ -92,6 +93,15 @@ def _with_server_pairs(message: Message, counts: Counts) -> Message:
     kept = tuple(part for part, key in zip(message.parts, keys, strict=True) if key is None or key in paired)
     counts["provider-side call(s) or result(s) dropped: the other half is missing"] += len(message.parts) - len(kept)
     return with_parts(message, kept)
+
+
+def _ended(message: Message, counts: Counts) -> Message:
+    """Drop reasoning after which an answer says nothing more: it may not stand last."""
+    stop = len(message.parts)
+    while stop and isinstance(message.parts[stop - 1], Thinking):
+        stop -= 1
+    counts["reasoning block(s) dropped: nothing followed them"] += len(message.parts) - stop
+    return with_parts(message, message.parts[:stop])
 
 
 def _spoken(message: Message, counts: Counts) -> Message:

@@ -21,7 +21,7 @@ from contextkit.codecs._fit import (
 )
 from contextkit.codecs._ids import fitted_ids
 from contextkit.codecs._images import MAX_SIDE_PX
-from contextkit.messages import AnyPart, Conversation, Image, Message, Text, ToolResult
+from contextkit.messages import AnyPart, Conversation, Image, Message, Text, Thinking, ToolResult
 
 ID_LIMIT_CHARS = 40
 """OpenAI Chat Completions: a tool_call_id of more than 40 characters is refused."""
@@ -102,4 +102,4 @@ def _without_pictures(result: ToolResult) -> ToolResult:
 def _is_empty(message: Message) -> bool:
     fields = message.extra.get(FORM, {}).get("fields", {})
     speaks = message.role == "assistant" and any(fields.get(name) for name in SPEAKS_WITHOUT_CONTENT)
-    return not message.parts and not speaks
+    return not speaks and all(isinstance(part, Thinking) for part in message.parts)

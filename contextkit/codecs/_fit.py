@@ -82,7 +82,7 @@ class _Fitter:
 
     def fitted(self, part: AnyPart, role: str) -> tuple[AnyPart, ...]:
         if isinstance(part, Thinking):
-            taken = self.wire.takes_thinking(part)
+            taken = role == "assistant" and self.wire.takes_thinking(part)
             return self.take(part, taken=taken, why="reasoning block(s) dropped: not signed for this form")
         if isinstance(part, Text):
             return self.kept((part,))

@@ -136,7 +136,8 @@ def _counted(pairs: list[tuple[str, Any]], repeated: Counter[str]) -> dict[str, 
 
 def _repeat_notes(repeated: Counter[str]) -> tuple[str, ...]:
     return tuple(
-        f"key {key!r} stands more than once in {count} object(s); the last one counts" for key, count in repeated.items()
+        f"key {key!r} stands more than once in {count} object(s); the last one counts"
+        for key, count in repeated.items()
     )
 
 

@@ -66,6 +66,8 @@ def _message_faults(message: Block, place: str) -> Faults:
         yield f"{place}: the role is {role}; allowed are user and assistant"
     if not blocks:
         yield f"{place}: no content"
+    if role == "assistant" and blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
+        yield f"{place}: the last of its {len(blocks)} block(s) is {blocks[-1]['type']}; an answer must follow"
     late = False
     for at, block in enumerate(blocks):
         kind = block.get("type")

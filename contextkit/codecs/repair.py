@@ -134,10 +134,8 @@ class _Rebuilder:
         """Write a message in which no result has its place."""
         message = self.old[at]
         parts = tuple(self.texts(at))
-        if message.role == "tool" and parts:
-            yield Message(role="user", parts=parts)
-        elif message.role != "tool" and (parts or not message.parts):
-            yield with_parts(message, parts)
+        if parts or not message.parts:
+            yield Message(role="user", parts=parts) if message.role == "tool" else with_parts(message, parts)
 
     def asking(self, at: int) -> Iterator[Message]:
         """Write an assistant message with its calls, each once and under its final id."""

@@ -239,6 +239,16 @@ def test_wrong_arguments_are_named_with_what_is_allowed():
         gr.PageGeometry(height_px=8, width_px=20, pitch_y_px=8, pitch_x_px=5, scale=0)
 
 
+def test_a_png_drawn_with_a_font_of_your_own_is_read_with_it():
+    wide = _font_with_wide_glyph()
+    geometry = gr.PageGeometry(height_px=40, width_px=60, pitch_y_px=8, pitch_x_px=5)
+    (plan,) = gr.plan_pages("漢a", wide, geometry)
+    png = Page(plan=plan, font=wide, geometry=geometry.cropped(1)).png()
+    assert gr.read(png, font=wide) == "漢a"
+    with pytest.raises(ReadError, match="drawn with font 'wide'; here are glyph5x8"):
+        gr.read(png)
+
+
 def test_pages_can_continue_earlier_ones():
     first = gr.render("one\n" * 30, "claude-fable-5")
     second = gr.render("two\n" * 30, "claude-fable-5", after=first[-1])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contextkit import codecs
 
 CASES = Path(__file__).parents[2] / "cases"
-SLOW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 words = st.text(min_size=1, max_size=12).filter(str.strip)
 names = st.sampled_from(["Bash", "Read", "Edit"])
@@ -22,7 +22,7 @@ values = st.recursive(
 )
 objects = st.dictionaries(st.text(max_size=5), values, max_size=3)
 unknown_fields = st.dictionaries(st.sampled_from(["x_note", "annotations", "index", "vendor"]), values, max_size=2)
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4AAAAC0lEQVR4nGNggAAAAAgAAS8g3TEAAAAASUVORK5CYII="
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4AAAADklEQVR42mP4z8DA8B8ABgAB/2U0+PcAAAAASUVORK5CYII="
 
 
 @st.composite
