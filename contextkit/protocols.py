@@ -35,14 +35,19 @@ class Budget:
         Kept for the answer.
     threshold
         Share of the limit above which the ladder acts.
+    tail_tokens
+        How many tokens of the newest groups no rung takes; by default a quarter of the target, at most 20,000.
     """
 
     model: ModelProfile
     window_tokens: int
     reserve_tokens: int
     threshold: float = 0.8
+    tail_tokens: int = -1
 
     def __post_init__(self) -> None:
+        if self.tail_tokens < 0:
+            object.__setattr__(self, "tail_tokens", min(TAIL_MOST_TOKENS, int(self.target_tokens * TAIL_SHARE)))
         if not 0 < self.threshold <= 1:
             raise ArgumentError(f"the threshold must lie above 0 and at most 1, got {self.threshold}")
         if not 0 <= self.reserve_tokens < self.window_tokens:
@@ -77,11 +82,6 @@ class Budget:
     def target_tokens(self) -> int:
         """The ladder climbs until this is met."""
         return int(self.trigger_tokens * TARGET_SHARE)
-
-    @property
-    def tail_tokens(self) -> int:
-        """How many tokens of the newest groups no rung takes."""
-        return min(TAIL_MOST_TOKENS, int(self.target_tokens * TAIL_SHARE))
 
     @cached_property
     def estimator(self) -> TokenEstimator:

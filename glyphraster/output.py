@@ -15,15 +15,20 @@ from glyphraster.errors import ArgumentError
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees all of it or what was there before.
 
+    A new file is private (mode 0600); an existing one keeps its mode; a link stays a link and its target is renewed.
+
     Raises
     ------
     OSError
         When the file cannot be written; nothing is left behind.
     """
+    path = Path(os.path.realpath(path))
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            if path.exists():
+                Path(temporary).chmod(path.stat().st_mode & 0o7777)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
