@@ -160,4 +160,3 @@ class TestRegions:
     )
     def test_regions_are_the_runs_between_what_is_protected(self, drawn, expected):
         assert turns.regions([mark == "#" for mark in drawn]) == expected
-
