@@ -123,7 +123,7 @@ def _print(planned: Plan, said: dict[str, Any], target: Path | None) -> None:
         console.print("nothing to do: it is below the trigger")
     if not planned.fits:
         return
-    console.print(report.reading_line(planned), markup=False)
+    console.print(report.reading_line(planned, str(target or "DIR")), markup=False)
     if not planned.meets_target:
         console.print(
             f"warning: {said['tokens_after']:,} tokens fit the limit of {budget.limit_tokens:,} but stay above the "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,12 +84,10 @@ def step_rows(plan: Plan) -> list[tuple[str, str, int, int]]:
     return [(step.rung, _took(step), step.tokens_before, step.tokens_after) for step in plan.steps]
 
 
-def reading_line(plan: Plan) -> str:
+def reading_line(plan: Plan, directory: str = "DIR") -> str:
     """Say in one line what the model can no longer read exactly, on what evidence, and where the originals are."""
-    taken = "everything taken is a handle away: contextkit recall DIR HANDLE"
-    if not plan.pages:
-        return f"Nothing is on pages; every character that stays is text; {taken}."
-    return f"{gr.reading_cell(plan.budget.model.id).statement} Originals: {taken}."
+    reading = gr.reading_cell(plan.budget.model.id).statement if plan.pages else "Nothing is on pages."
+    return f"{reading} Everything taken is a handle away: contextkit recall {directory} HANDLE"
 
 
 def write_output(result: Result, loaded: Loaded, out: Path, *, name: str, raw: bytes) -> dict[str, Any]:
@@ -177,11 +176,14 @@ def _took(step: Step) -> str:
         return f"refused: {step.refused}"
     if not step.edits:
         return "nothing to take"
-    counts: dict[str, int] = {}
-    for edit in step.edits:
-        counts[edit.reason] = counts.get(edit.reason, 0) + 1
-    took = ", ".join(f"{count} x {reason}" for reason, count in sorted(counts.items(), key=lambda item: -item[1]))
-    return f"{len(step.pages)} page(s) of {len(step.source):,} characters; {took}" if step.pages else took
+    middles = ", ".join(edit.what for edit in step.edits if edit.action in ("snapshot", "summarise"))
+    counts = Counter(edit.reason for edit in step.edits if edit.action not in ("snapshot", "summarise"))
+    said = (
+        [f"{middles} on {len(step.pages)} page(s), {len(step.source):,} characters"]
+        if step.pages
+        else [middles] * bool(middles)
+    )
+    return "; ".join([*said, *(f"{count} x {reason}" for reason, count in counts.most_common())])
 
 
 def _page_report(page: gr.Page, plan: Plan) -> dict[str, Any]:

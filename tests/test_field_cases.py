@@ -19,7 +19,11 @@ STANDING = [
     "ras-04",
     "run-01",
     "run-02",
-] + ["run-04", "ses-02", "ses-04", "ses-10"]
+    "run-04",
+    "ses-02",
+    "ses-04",
+    "ses-10",
+]
 
 
 @pytest.mark.parametrize("case", STANDING)
