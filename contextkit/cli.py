@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import msgspec
 import typer
 
 from contextkit import codecs, report
-from contextkit.errors import EXIT_BAD_INPUT, ContextkitError
+from contextkit.codecs._loading import read_file
+from contextkit.errors import EXIT_BAD_INPUT, ArgumentError, ContextkitError
 from contextkit.ladder import RUNG_NAMES, Plan, apply, does_not_fit, plan
 from contextkit.summarizers import named_summarizer
 from glyphraster.errors import GlyphrasterError
@@ -54,14 +56,15 @@ def compact(
 
     Exit codes: 0 it fits (a warning when above the target), 2 bad usage or unreadable input, 3 it cannot fit.
     """
-    loaded, raw = codecs.load_path(session), session.read_bytes()
+    raw = read_file(session)
+    loaded = codecs.load_bytes(raw, name=str(session))
     injected = named_summarizer(summarizer, model=summarizer_model, base_url=base_url) if summarizer else None
     names = [name.strip() for name in rungs.split(",") if name.strip()]
     planned = plan(
         loaded.conversation, model, route=route, window=window, threshold=threshold, rungs=names, summarizer=injected
     )
     said = report.plan_report(planned, loaded, name=session.name, raw=raw)
-    target = out or Path(f"{session.stem}-compact")
+    target = _target(out, session)
     if planned.fits and not dry_run:
         said = report.write_output(apply(planned), loaded, target, name=session.name, raw=raw)
     if as_json:
@@ -90,23 +93,34 @@ def recall(
     """Print an original by its handle.  Example: contextkit recall session-compact r0123456789abcdef."""
     store = report.recall_store(directory)
     if handle is None:
-        typer.echo("\n".join(store.handles()))
+        for held in store.handles():
+            typer.echo(held)
     elif as_json:
         typer.echo(json.dumps(msgspec.to_builtins(store.get(handle)), indent=1))
     else:
         _write(report.original_text(store.get(handle)).encode("utf-8", "surrogatepass"), None)
 
 
+def _target(out: Path | None, session: Path) -> Path:
+    """Return where the output goes: never over the directory that holds the session, whose originals would be lost."""
+    target = out or Path(f"{session.stem}-compact")
+    if target.resolve() in session.resolve().parents:
+        raise ArgumentError(f"--out {target} holds {session} itself, and writing would replace it: name another place")
+    return target
+
+
 def _print(planned: Plan, said: dict[str, Any], target: Path | None) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console, budget = Console(highlight=False, soft_wrap=True), planned.budget
-    table = Table("rung", "what it took", title=None)
+    table = Table("rung", title=None)
+    table.add_column("what it took", overflow="fold")
     for column in ("tokens before", "tokens after"):
         table.add_column(column, justify="right", no_wrap=True)
     for rung, took, before, after in report.step_rows(planned):
-        table.add_row(rung, took, f"{before:,}", f"{after:,}")
+        table.add_row(escape(rung), escape(took), f"{before:,}", f"{after:,}")
     for note in said["input"]["notes"]:
         console.print(f"note: {note}", markup=False)
     console.print(
@@ -124,7 +138,7 @@ def _print(planned: Plan, said: dict[str, Any], target: Path | None) -> None:
     if not planned.fits:
         return
     console.print(report.reading_line(planned, str(target or "DIR")), markup=False)
-    if not planned.meets_target:
+    if not said["meets_target"]:
         console.print(
             f"warning: {said['tokens_after']:,} tokens fit the limit of {budget.limit_tokens:,} but stay above the "
             "target of "
@@ -147,12 +161,14 @@ def _write(content: bytes, out: Path | None) -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"contextkit: {message}", err=True)
+    typer.echo(f"contextkit: {' '.join(message.splitlines())}", err=True)
     raise SystemExit(code)
 
 
 def main() -> None:
     """Run the command line; deliberate errors become one line on standard error and their exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
     try:
         app()
     except ContextkitError as error:
@@ -160,7 +176,7 @@ def main() -> None:
     except GlyphrasterError as error:
         _fail(str(error), EXIT_BAD_INPUT)
     except OSError as error:
-        _fail(f"{error.filename or 'output'}: {error.strerror}", EXIT_BAD_INPUT)
+        _fail(f"{error.filename or 'output'}: {error.strerror}; name a place that can be written", EXIT_BAD_INPUT)
 
 
 if __name__ == "__main__":

@@ -61,19 +61,36 @@ class Plan:
 
     @property
     def pages(self) -> tuple[gr.Page, ...]:
-        """The pages that the request will hold."""
-        held = {part.key for message in self.conversation.messages for part in message.of(Pending)}
-        return tuple(page for step in self.steps for page in step.pages if page_key(page) in held)
+        """The pages that the request will hold, placed one after the other; a later rung may have taken some."""
+        pages: list[gr.Page] = []
+        for _, page in _held(self):
+            pages.append(_placed(page, pages[-1].stop if pages else 0))
+        return tuple(pages)
 
     @property
     def source(self) -> str:
         """The text that the pages show."""
-        return "".join(step.source for step in self.steps) if self.pages else ""
+        return "".join(slot.stands_for for slot, _ in _held(self))
 
     @property
     def originals(self) -> Mapping[str, Original]:
         """Everything taken, by handle."""
         return {handle: original for step in self.steps for handle, original in step.originals.items()}
+
+
+def _held(plan: Plan) -> list[tuple[Pending, gr.Page]]:
+    """Return the slots that stand for pages, in order, with their pages: key and text tell them apart."""
+    drawn = {
+        (page_key(page), step.source[page.start : page.stop]): page for step in plan.steps for page in step.pages
+    }
+    slots = (part for message in plan.conversation.messages for part in message.of(Pending))
+    return [(slot, drawn[slot.key, slot.stands_for]) for slot in slots if (slot.key, slot.stands_for) in drawn]
+
+
+def _placed(page: gr.Page, start: int) -> gr.Page:
+    if page.start == start:
+        return page
+    return replace(page, plan=replace(page.plan, start=start, stop=start + page.stop - page.start))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +152,7 @@ def plan(
     ArgumentError
         When an argument is outside what is allowed; the message names it.
     """
+    chosen = _rungs(rungs, summarizer)
     resolved = resolve(model, route, window=window) if isinstance(model, str) else model
     budget = Budget.of(
         resolved if window is None else replace(resolved, window_tokens=window), threshold=threshold, reserve=reserve
@@ -142,10 +160,10 @@ def plan(
     before = budget.estimator.conversation(conversation)
     steps: list[Step] = []
     current, tokens = conversation, before
-    for rung in _rungs(rungs, summarizer) if before > budget.trigger_tokens else ():
+    for rung in chosen if before > budget.trigger_tokens else ():
         if tokens <= budget.target_tokens:
             break
-        steps.append(_honest(rung.plan(current, budget), current))
+        steps.append(_honest(rung.plan(current, budget), current, budget))
         current, tokens = steps[-1].conversation, steps[-1].tokens_after
     if (forgotten := _forget_bound_thinking(conversation, current, budget)) is not None:
         steps.append(forgotten)
@@ -271,16 +289,18 @@ def _rungs(rungs: Sequence[str | Rung] | None, summarizer: Summarizer | None) ->
     return chosen
 
 
-def _honest(step: Step, given: Conversation) -> Step:
-    """Refuse a step that does not make the conversation smaller."""
-    if not step.edits or step.tokens_after < step.tokens_before:
-        return step
+def _honest(step: Step, given: Conversation, budget: Budget) -> Step:
+    """Count a step with the one estimator; refuse it when it does not make the conversation smaller."""
+    before = budget.estimator.conversation(given)
+    after = before if step.conversation is given else budget.estimator.conversation(step.conversation)
+    if after < before or step.conversation is given:
+        return replace(step, tokens_before=before, tokens_after=after)
     return Step(
         rung=step.rung,
         conversation=given,
-        tokens_before=step.tokens_before,
-        tokens_after=step.tokens_before,
-        refused=f"{len(step.edits)} edit(s) would take {step.tokens_before:,} tokens to {step.tokens_after:,}",
+        tokens_before=before,
+        tokens_after=before,
+        refused=f"{len(step.edits)} edit(s) would take {before:,} tokens to {after:,}",
     )
 
 
@@ -331,11 +351,11 @@ def _without_thinking(message: Message) -> Message:
     )
 
 
-def _page_fillers(plan: Plan) -> dict[str, gr.Page]:
-    return {page_key(page): page for page in plan.pages}
+def _page_fillers(plan: Plan) -> dict[tuple[str, str], gr.Page]:
+    return {(slot.key, slot.stands_for): page for (slot, _), page in zip(_held(plan), plan.pages, strict=True)}
 
 
-def _filled(message: Message, plan: Plan, pages: Mapping[str, gr.Page]) -> Message:
+def _filled(message: Message, plan: Plan, pages: Mapping[tuple[str, str], gr.Page]) -> Message:
     """Return the message with its pending parts made; the same object when it has none."""
     if not any(True for _ in message.of(Pending)):
         return message
@@ -343,12 +363,13 @@ def _filled(message: Message, plan: Plan, pages: Mapping[str, gr.Page]) -> Messa
     return msgspec.structs.replace(message, parts=parts)
 
 
-def _made(slot: Pending, plan: Plan, pages: Mapping[str, gr.Page]) -> AnyPart:
-    if slot.key in pages:
+def _made(slot: Pending, plan: Plan, pages: Mapping[tuple[str, str], gr.Page]) -> AnyPart:
+    page = pages.get((slot.key, slot.stands_for))
+    if page is not None:
         guard = plan.budget.model.page.guard
         return Image(
             media_type="image/png",
-            data=base64.b64encode(pages[slot.key].png()).decode("ascii"),
+            data=base64.b64encode(page.png()).decode("ascii"),
             stands_for=slot.stands_for,
             extra={"anthropic": {"fields": dict(guard)}} if guard else {},
         )

@@ -6,11 +6,23 @@ outside its own block; pictures and unknown blocks are named. Nothing is shorten
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from contextkit.messages import Image, Message, Opaque, Part, Pending, Text, Thinking, ToolCall, ToolResult
+from contextkit.messages import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Pending,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    machine_made,
+)
 
 
 def plain_text(
@@ -26,10 +38,11 @@ def plain_text(
     names = dict(tool_names or {})
     pieces = []
     for number, message in enumerate(messages, first_number):
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                names[part.id] = part.name
-            pieces.append(_piece(part, message.role, number, names))
+        speaker = "program" if machine_made(message) else message.role
+        names |= {call.id: call.name for call in message.of(ToolCall)}
+        for is_page, parts in itertools.groupby(message.parts, _is_page):
+            found = [_piece(part, speaker, number, names) for part in parts]
+            pieces += ["".join(found)] if is_page else found
     return "\n".join(piece for piece in pieces if piece)
 
 
@@ -44,10 +57,15 @@ def result_text(result: ToolResult) -> str:
     return "\n".join(part.text if isinstance(part, Text) else f"[{_name(part)}]" for part in result.content)
 
 
-def _piece(part: Part, role: str, number: int, names: Mapping[str, str]) -> str:
+def _is_page(part: Part) -> bool:
+    """Say whether a part shows text of ours; such parts in a row continue each other in the middle of a line."""
+    return isinstance(part, Image | Pending) and bool(part.stands_for)
+
+
+def _piece(part: Part, speaker: str, number: int, names: Mapping[str, str]) -> str:
     match part:
         case Text():
-            return f"[{number} {role}]\n{part.text}" if part.text else ""
+            return f"[{number} {speaker}]\n{part.text}" if part.text else ""
         case Thinking():
             return ""
         case ToolCall():
@@ -58,7 +76,7 @@ def _piece(part: Part, role: str, number: int, names: Mapping[str, str]) -> str:
         case Image() | Pending() if part.stands_for:
             return part.stands_for
         case _:
-            return f"[{number} {role}: {_name(part)}]"
+            return f"[{number} {speaker}: {_name(part)}]"
 
 
 def _name(part: Part) -> str:

@@ -46,8 +46,6 @@ class Budget:
     tail_tokens: int = -1
 
     def __post_init__(self) -> None:
-        if self.tail_tokens < 0:
-            object.__setattr__(self, "tail_tokens", min(TAIL_MOST_TOKENS, int(self.target_tokens * TAIL_SHARE)))
         if not 0 < self.threshold <= 1:
             raise ArgumentError(f"the threshold must lie above 0 and at most 1, got {self.threshold}")
         if not 0 <= self.reserve_tokens < self.window_tokens:
@@ -55,6 +53,8 @@ class Budget:
                 f"a reserve of {self.reserve_tokens:,} tokens leaves nothing of a window of {self.window_tokens:,}: "
                 f"lower the reserve or raise the window"
             )
+        if self.tail_tokens < 0:
+            object.__setattr__(self, "tail_tokens", min(TAIL_MOST_TOKENS, int(self.target_tokens * TAIL_SHARE)))
 
     @classmethod
     def of(cls, model: ModelProfile, *, threshold: float = 0.8, reserve: int | None = None) -> Budget:

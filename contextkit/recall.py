@@ -46,10 +46,10 @@ class DirectoryRecallStore:
         self.path = path
 
     def put(self, original: Original) -> str:
-        """Keep an original and return its handle."""
+        """Keep an original and return its handle; a file that was altered is written anew."""
         encoded = _encode(original)
         handle = _handle(encoded)
-        if not self._file(handle).exists():
+        if not self._file(handle).is_file() or self._file(handle).read_bytes() != encoded:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(self._file(handle), encoded)
         return handle

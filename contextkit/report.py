@@ -26,6 +26,8 @@ from glyphraster.output import staged_directory, write_atomically
 SCHEMA = "contextkit-report"
 SCHEMA_VERSION = 1
 _REPORT, _INPUT, _RECALL = "report.json", "recall/input", "recall"
+_WRITTEN = {"request.json", "source.txt", "pages", _RECALL, "transcript.json", _REPORT}
+"""All that stands in an output directory; with anything else in it, it is no longer only ours to replace."""
 
 
 def plan_report(plan: Plan, loaded: Loaded, *, name: str, raw: bytes) -> dict[str, Any]:
@@ -104,7 +106,8 @@ def write_output(result: Result, loaded: Loaded, out: Path, *, name: str, raw: b
     request = build_request(result.conversation, plan.budget.model, max_tokens=max(1, plan.budget.reserve_tokens))
     report = plan_report(plan, loaded, name=name, raw=raw)
     encoded = json.dumps(request, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    report |= {"tokens_after": result.tokens_after, "request_bytes": len(encoded)}
+    met = plan.meets_target or result.tokens_after <= plan.budget.target_tokens
+    report |= {"tokens_after": result.tokens_after, "meets_target": met, "request_bytes": len(encoded)}
     with staged_directory(out, _is_ours) as stage:
         write_atomically(stage / "request.json", encoded)
         write_atomically(stage / "source.txt", plan.source.encode("utf-8", "surrogatepass"))
@@ -156,7 +159,8 @@ def _load_report(directory: Path) -> dict[str, Any]:
         report = json.loads((directory / _REPORT).read_bytes())
     except (OSError, ValueError) as error:
         raise RecallError(
-            f"{directory} is no output of `contextkit compact`: its {_REPORT} cannot be read ({error})"
+            f"{directory} is no output of `contextkit compact`: its {_REPORT} cannot be read ({error}); give the "
+            "directory that --out named"
         ) from error
     if not isinstance(report, dict) or report.get("schema") != SCHEMA or report.get("version") != SCHEMA_VERSION:
         raise RecallError(f"{directory / _REPORT} is no report of version {SCHEMA_VERSION} of {SCHEMA}")
@@ -168,7 +172,7 @@ def _is_ours(directory: Path) -> bool:
         _load_report(directory)
     except RecallError:
         return False
-    return True
+    return all(entry.name in _WRITTEN for entry in directory.iterdir())
 
 
 def _took(step: Step) -> str:

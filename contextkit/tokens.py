@@ -13,6 +13,7 @@ import base64
 import binascii
 import io
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,18 @@ def _weights() -> np.ndarray[Any, np.dtype[np.float64]]:
 _WEIGHTS = _weights()
 
 
+def text_tokens(text: str, chars_per_token: float) -> int:
+    """Estimate the tokens of a text; at least 1 unless it is empty.
+
+    Parameters
+    ----------
+    chars_per_token
+        English characters per token of the tokenizer.
+    """
+    counts = np.bincount(np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8), minlength=256)
+    return int(np.ceil(counts @ _WEIGHTS * (_FITTED_CHARS_PER_TOKEN / chars_per_token)))
+
+
 class TokenEstimator:
     """Estimate what a model bills for parts, messages and conversations; images by the page profile's own formula.
 
@@ -70,13 +83,12 @@ class TokenEstimator:
 
     def __init__(self, model: ModelProfile) -> None:
         self._page = model.page
-        self._factor = _FITTED_CHARS_PER_TOKEN / model.chars_per_token
+        self._chars_per_token = model.chars_per_token
         self._images: dict[str, int] = {}
 
     def text(self, text: str) -> int:
         """Estimate the tokens of a text; at least 1 unless it is empty."""
-        counts = np.bincount(np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8), minlength=256)
-        return int(np.ceil(counts @ _WEIGHTS * self._factor))
+        return text_tokens(text, self._chars_per_token)
 
     def part(self, part: Part) -> int:
         """Estimate the tokens of one part."""
@@ -138,17 +150,24 @@ def count_tokens(conversation: Conversation, model: ModelProfile) -> int:
 
 
 _HEADER_CHARS = 1 << 16
+"""Of base64, tried before the whole: enough for most headers, not for WebP (read to its end) nor for long EXIF."""
 
 
 def image_size(image: Image) -> tuple[int, int] | None:
     """Return (height_px, width_px) from the picture's own header, or None when it cannot be decoded."""
+    data = "".join((image.data or "").split())
+    return _header_size(data[:_HEADER_CHARS]) or (_header_size(data) if len(data) > _HEADER_CHARS else None)
+
+
+def _header_size(data: str) -> tuple[int, int] | None:
     from PIL import Image as Pillow
     from PIL import UnidentifiedImageError
 
     try:
-        head = base64.b64decode((image.data or "")[:_HEADER_CHARS])
-        with Pillow.open(io.BytesIO(head)) as picture:
-            return picture.height, picture.width
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)  # nothing is decompressed here
+            with Pillow.open(io.BytesIO(base64.b64decode(data))) as picture:
+                return picture.height, picture.width
     except (binascii.Error, UnidentifiedImageError, OSError, ValueError, Pillow.DecompressionBombError):
         return None
 

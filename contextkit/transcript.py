@@ -76,7 +76,7 @@ def load_transcript(path: Path) -> Transcript:
         raw = json.loads(path.read_bytes())
     except OSError as error:
         raise TranscriptError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TranscriptError(
             f"{path} is not JSON ({error}): it is left as it is; set it aside to start anew"
         ) from error

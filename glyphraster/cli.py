@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Annotated, NoReturn
 import typer
 
 import glyphraster as gr
-from glyphraster.errors import ArgumentError, GlyphrasterError
+from glyphraster.errors import ArgumentError, GlyphrasterError, PngError
 from glyphraster.output import staged_directory, write_atomically
+from glyphraster.png import decode_png
 
 app = typer.Typer(
     help="Turn text into dense pages of pixel glyphs, and back.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -131,22 +133,32 @@ def _bytes_of(text: str) -> bytes:
 
 
 def _holds_only_pages(directory: Path) -> bool:
-    return all(entry.name.startswith("page-") and entry.suffix == ".png" for entry in directory.iterdir())
+    return all(entry.match("page-*.png") and _is_page(entry) for entry in directory.iterdir())
+
+
+def _is_page(file: Path) -> bool:
+    """Say whether a file was drawn here: another program's page-001.png is nobody's to replace."""
+    try:
+        return decode_png(file.read_bytes())[1] is not None
+    except (OSError, PngError):
+        return False
 
 
 def _fail(message: str) -> NoReturn:
-    typer.echo(f"glyphraster: {message}", err=True)
+    typer.echo(f"glyphraster: {' '.join(message.splitlines())}", err=True)
     raise SystemExit(EXIT_BAD_INPUT)
 
 
 def main() -> None:
     """Run the command line; deliberate errors become one line on standard error and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
     try:
         app()
     except GlyphrasterError as error:
         _fail(str(error))
     except OSError as error:
-        _fail(f"{error.filename or 'output'}: {error.strerror}")
+        _fail(f"{error.filename or 'output'}: {error.strerror}; name a place that can be written")
 
 
 if __name__ == "__main__":

@@ -15,14 +15,24 @@ from glyphraster.errors import ArgumentError
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees all of it or what was there before.
 
-    A new file is private (mode 0600); an existing one keeps its mode; a link stays a link and its target is renewed.
+    A new file is private (mode 0600); an existing one keeps its mode; a link stays a link and its target is renewed;
+    a device or a pipe (``/dev/null``, ``/dev/stdout``) is written to and stays what it is.
 
     Raises
     ------
     OSError
-        When the file cannot be written; nothing is left behind.
+        When the file cannot be written; it names ``path``, and nothing is left behind.
     """
-    path = Path(os.path.realpath(path))
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(content)
+        else:
+            _renew(Path(os.path.realpath(path)), content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _renew(path: Path, content: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -54,7 +64,7 @@ def staged_directory(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Pa
         When something else stands there, or the place cannot be written; what stands there is left alone.
     """
     path = Path(os.path.abspath(path))  # noqa: PTH100  (resolve() would follow a link at the end)
-    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or is_ours(path))):
+    if os.path.lexists(path) and not (path.is_dir() and (not any(path.iterdir()) or is_ours(path))):
         raise ArgumentError(f"{path} exists and is no earlier output: name another place, or remove it yourself")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,6 +91,6 @@ def _swap(stage: Path, path: Path) -> None:
         stage.rename(path)
     except BaseException:
         (aside / path.name).rename(path)
+        aside.rmdir()
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from glyphraster.cells import decode_cells
 from glyphraster.engine import draw_glyphs
-from glyphraster.errors import ArgumentError, FontError, ReadError
+from glyphraster.errors import ArgumentError, FontError, PngError, ReadError
 from glyphraster.font import BitmapFont, load_font, shipped_fonts
 from glyphraster.geometry import PageGeometry
 from glyphraster.page import RECORD_VERSION, Page
@@ -108,7 +108,10 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
 
 
 def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
-    pixels, record = decode_png(data)
+    try:
+        pixels, record = decode_png(data)
+    except PngError as error:
+        raise PngError(f"{name}: {error}") from error
     if record is None:
         raise ReadError(
             f"{name} carries no record of a page: it was not drawn here, or something rewrote it and dropped it"

@@ -97,8 +97,11 @@ def encode(conversation: Conversation, form: str) -> dict[str, Any]:
         When the provider would refuse the request; it lists every broken rule.
     """
     codec = _wire(form)
-    request = codec.encode(repaired(conversation, form)[0])
-    faults = codec.violations(request)
+    try:
+        request = codec.encode(repaired(conversation, form)[0])
+        faults = codec.violations(request)
+    except RecursionError as error:
+        raise RequestError(form, ("a value is nested too deeply to be written; some hundred levels are allowed",)) from error
     if faults:
         raise RequestError(form, tuple(faults))
     return request

@@ -7,6 +7,7 @@ from typing import Any
 
 from contextkit.codecs._extra import Shape, dressed, extra_of, hints_of
 from contextkit.codecs._json import Json
+from contextkit.codecs._shape import type_of
 from contextkit.messages import AnyPart, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 FORM = "anthropic"
@@ -22,9 +23,17 @@ def read_content(content: str | list[Any]) -> tuple[AnyPart, ...]:
 
 def read_block(block: Json) -> AnyPart:
     """Decode one block; a kind or shape that is not understood becomes :class:`Opaque`."""
-    read = _READERS.get(block.get("type")) if isinstance(block, dict) else None
+    read = _READERS.get(type_of(block))
     part = read(block) if read else None
     return Opaque(form=FORM, value=block) if part is None else part
+
+
+def is_malformed(block: Json) -> bool:
+    """Return whether ``block`` is of no kind, or of a kind that is understood but not in its shape."""
+    kind = type_of(block)
+    if kind == "image" and type_of(block.get("source")) not in ("", *_SOURCES):
+        return False
+    return not kind or (kind in _READERS and _READERS[kind](block) is None)
 
 
 def write_content(parts: Sequence[AnyPart], *, as_list: bool = False) -> str | list[Block]:
@@ -173,7 +182,7 @@ def _write_opaque(part: Opaque) -> Json:
     return part.value
 
 
-_READERS: dict[Any, Callable[[Block], AnyPart | None]] = {
+_READERS: dict[str, Callable[[Block], AnyPart | None]] = {
     "text": _read_text,
     "thinking": _read_thinking,
     "redacted_thinking": _read_redacted,

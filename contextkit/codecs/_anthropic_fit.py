@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contextkit.codecs._anthropic_blocks import FORM
+from contextkit.codecs._anthropic_blocks import FORM, is_malformed
 from contextkit.codecs._fit import (
     Counts,
     Wire,
@@ -24,6 +24,7 @@ from contextkit.codecs._fit import (
 from contextkit.codecs._ids import fitted_ids
 from contextkit.codecs._images import MANY_IMAGES, MAX_SIDE_MANY_PX, MAX_SIDE_PX
 from contextkit.codecs._json import Json
+from contextkit.codecs._shape import type_of
 from contextkit.codecs._text import is_blank
 from contextkit.messages import AnyPart, Conversation, Message, Opaque, Text, Thinking, ToolResult
 
@@ -67,20 +68,19 @@ _WIRE = Wire(
     takes_thinking=is_signed,
     takes_text=lambda text: not is_blank(text),
     takes_result_text=_takes_result_text,
+    is_malformed=is_malformed,
     side_limit_px=lambda pictures: MAX_SIDE_MANY_PX if pictures > MANY_IMAGES else MAX_SIDE_PX,
 )
 
 
 def server_use(block: Json) -> str | None:
     """Return the id of a call that the provider runs (``server_tool_use``, ``mcp_tool_use``, ...), else ``None``."""
-    kind = block.get("type") if isinstance(block, dict) else None
-    return str(block.get("id")) if isinstance(kind, str) and kind.endswith("_tool_use") else None
+    return str(block.get("id")) if type_of(block).endswith("_tool_use") else None
 
 
 def server_result(block: Json) -> str | None:
     """Return the id that a result of such a call (``..._tool_result``) answers, else ``None``."""
-    kind = block.get("type") if isinstance(block, dict) else None
-    return str(block.get("tool_use_id")) if isinstance(kind, str) and kind.endswith("_tool_result") else None
+    return str(block.get("tool_use_id")) if type_of(block).endswith("_tool_result") else None
 
 
 def _with_server_pairs(message: Message, counts: Counts) -> Message:

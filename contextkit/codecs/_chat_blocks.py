@@ -9,7 +9,7 @@ from typing import Any
 
 from contextkit.codecs._extra import PROVIDER_SIDE, Shape, dressed, extra_of, hints_of
 from contextkit.codecs._json import Json
-from contextkit.codecs._shape import keys_of, need_object
+from contextkit.codecs._shape import keys_of, need_object, type_of
 from contextkit.codecs._text import utf8_json
 from contextkit.codecs.jsonl import parse
 from contextkit.errors import FormatError
@@ -27,6 +27,12 @@ def read_content(content: Json) -> tuple[AnyPart, ...]:
     if isinstance(content, str):
         return (Text(text=content),) if content else ()
     return tuple(map(_read_part, content)) if isinstance(content, list) else ()
+
+
+def is_malformed(part: Json) -> bool:
+    """Return whether ``part`` is of no kind, or of a kind that is understood but not in its shape."""
+    kind = type_of(part)
+    return not kind or (kind in _READERS and _READERS[kind](part) is None)
 
 
 def write_content(parts: Sequence[Part], *, as_list: bool = False, between: str = PARAGRAPH) -> str | list[Any] | None:
@@ -47,7 +53,7 @@ def lists_plain_texts(content: object, parts: Sequence[Part]) -> bool:
 
 
 def _read_part(part: Json) -> AnyPart:
-    read = _READERS.get(part.get("type")) if isinstance(part, dict) else None
+    read = _READERS.get(type_of(part))
     value = read(part) if read else None
     return Opaque(form=FORM, value=part) if value is None else value
 
@@ -90,7 +96,7 @@ def _write_opaque(part: Opaque) -> Json:
     return part.value
 
 
-_READERS: dict[Any, Callable[[Block], AnyPart | None]] = {"text": _read_text, "image_url": _read_image}
+_READERS: dict[str, Callable[[Block], AnyPart | None]] = {"text": _read_text, "image_url": _read_image}
 _WRITERS: dict[type[Part], Callable[[Any], Any]] = {Text: _write_text, Image: _write_image, Opaque: _write_opaque}
 
 
@@ -116,7 +122,14 @@ def is_json(text: Json) -> bool:
     return True
 
 
-_CALL = Shape(defaults={"id": "", "type": "function"}, always=frozenset({"id", "type"}))
+def _any_kind(_raw: Json) -> str:
+    """Read a ``type`` that says nothing which its neighbours do not say."""
+    return ""
+
+
+_CALL = Shape(
+    defaults={"id": "", "type": "function"}, always=frozenset({"id", "type"}), readers={"type": _any_kind},
+)
 _FUNCTION = Shape(readers={"arguments": _arguments})
 
 
@@ -135,7 +148,7 @@ def read_call(raw: Json, place: str) -> ToolCall:
     function = call.get("function")
     if not isinstance(function, dict):
         raise FormatError(f"{place} has {keys_of(call)}; a call needs an id, a type and a function")
-    name, arguments = str(function.get("name") or ""), _arguments(function.get("arguments"))
+    name, arguments = _as_text(function.get("name")), _arguments(function.get("arguments"))
     inner = hints_of(function, {"name": name, "arguments": _written(arguments)}, _FUNCTION)
     if not is_json(function.get("arguments")):
         inner.pop("spelt", None)
@@ -146,7 +159,7 @@ def read_call(raw: Json, place: str) -> ToolCall:
 
 def _read_custom(call: Block, key: str) -> ToolCall:
     custom = call["custom"]
-    name, text = str(custom.get("name") or ""), str(custom.get("input") or "")
+    name, text = _as_text(custom.get("name")), _as_text(custom.get("input"))
     hints = hints_of(call, {"id": key, "type": "custom", "custom": custom}, _CALL)
     inner = hints_of(custom, {"name": name, "input": text})
     return ToolCall(id=key, name=name, arguments={"input": text}, extra={FORM: {**hints, "custom": inner}})
@@ -174,7 +187,7 @@ def _as_schema(raw: Json) -> Block:
     return raw if isinstance(raw, dict) else {}
 
 
-_TOOL = Shape(defaults={"type": "function"}, always=frozenset({"type"}))
+_TOOL = Shape(defaults={"type": "function"}, always=frozenset({"type"}), readers={"type": _any_kind})
 _DECLARED = Shape(
     defaults={"description": "", "parameters": {}}, readers={"description": _as_text, "parameters": _as_schema},
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from contextkit.codecs._chat_blocks import FORM
+from contextkit.codecs._chat_blocks import FORM, is_malformed
 from contextkit.codecs._fit import (
     Counts,
     Wire,
@@ -46,6 +46,7 @@ _WIRE = Wire(
     takes_thinking=lambda part: "field" in part.extra.get(FORM, {}),
     takes_text=bool,
     takes_result_text=lambda _text, _alone: True,
+    is_malformed=is_malformed,
     side_limit_px=lambda _pictures: MAX_SIDE_PX,
 )
 

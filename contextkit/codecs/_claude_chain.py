@@ -9,6 +9,7 @@ from typing import Any
 
 from contextkit.codecs._anthropic_blocks import read_content
 from contextkit.codecs._fit import Counts
+from contextkit.codecs._json import Json
 from contextkit.codecs._tree import walk
 from contextkit.codecs.jsonl import Record
 from contextkit.messages import AnyPart, ToolCall, ToolResult
@@ -73,6 +74,10 @@ class Chain:
         key = self.value(at).get("uuid")
         return key if isinstance(key, str) else None
 
+    def parent(self, at: int) -> str | None:
+        key = self.value(at).get("parentUuid")
+        return key if isinstance(key, str) else None
+
     def _read(self, record: Record) -> Said | None:
         """Return what a record says; a broken one is written down and says nothing."""
         if record.value.get("type") not in _SPEAKERS:
@@ -104,7 +109,7 @@ class Chain:
 
     def _has_links(self, main: list[int]) -> bool:
         """Return whether any message names a parent that is in the file; else the file is linear."""
-        return any(self.value(at).get("parentUuid") in self.by_uuid for at in main)
+        return any(self.parent(at) in self.by_uuid for at in main)
 
     def _messages_on_path(self, main: list[int]) -> list[int]:
         """Return the messages from the root to the newest one that is not meta."""
@@ -116,9 +121,9 @@ class Chain:
         path = walk(leaf, by_uuid, self._parents(walked), lines, self.damaged)
         return [at for at in path if at in self.spoken]
 
-    def _parents(self, walked: list[int]) -> dict[int, Any]:
+    def _parents(self, walked: list[int]) -> dict[int, str | None]:
         """Return the parent of every record, as compactions changed it."""
-        parents: dict[int, Any] = {at: self.value(at).get("parentUuid") for at in walked}
+        parents = {at: self.parent(at) for at in walked}
         for at in self.boundaries():
             self._relink(self.value(at), parents)
         return parents
@@ -127,14 +132,15 @@ class Chain:
         """Return the compactions, in file order."""
         return [at for at in self.live if self.value(at).get("subtype") == "compact_boundary"]
 
-    def _relink(self, boundary: dict[str, Any], parents: dict[int, Any]) -> None:
+    def _relink(self, boundary: dict[str, Any], parents: dict[int, str | None]) -> None:
         """Hang the messages that a compaction kept under its summary, and what followed the summary under them."""
-        anchor, kept = preserved(boundary)
+        anchor, kept, tail = preserved(boundary)
         spots = [self.by_uuid[key] for key in kept if self.by_uuid.get(key) in parents]
         if anchor not in self.by_uuid or not spots:
             return
+        inside = {*spots, self.by_uuid.get(tail)}
         followers = (at for at, parent in parents.items() if parent == anchor and at > self.by_uuid[anchor])
-        parents |= dict.fromkeys([at for at in followers if at not in spots], self.uuid(spots[-1]))
+        parents |= dict.fromkeys([at for at in followers if at not in inside], tail)
         parents |= dict(zip(spots, (anchor, *map(self.uuid, spots)), strict=False))
 
     def _with_siblings(self, path: list[int], main: list[int]) -> list[int]:
@@ -145,12 +151,12 @@ class Chain:
             blocks.setdefault(self.spoken[at].message_id, []).append(at)
             for key in self._answered(at):
                 results.setdefault(key, []).append(at)
-        order: dict[int, None] = {}
+        order, on_path = dict[int, None](), set(path)
         for at in path:
             answer = self.spoken[at].message_id
             group = [at] if answer is None else blocks[answer]
             order |= dict.fromkeys(group)
-            order |= dict.fromkeys(self._answers(group, results, set(path)))
+            order |= dict.fromkeys(self._answers(group, results, on_path))
         return list(order)
 
     def _answered(self, at: int) -> Iterator[str]:
@@ -171,13 +177,20 @@ class Chain:
         return older | set(preserved(self.value(last))[1] if self.boundaries() else ())
 
 
-def preserved(boundary: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """Return the anchor (the summary) and the uuids, in order, of the messages that a compaction kept."""
-    told = boundary.get("compactMetadata")
-    told = told if isinstance(told, dict) else {}
-    messages, segment = told.get("preservedMessages"), told.get("preservedSegment")
-    if isinstance(messages, dict) and isinstance(messages.get("uuids"), list):
-        return messages.get("anchorUuid"), [key for key in messages["uuids"] if isinstance(key, str)]
-    if isinstance(segment, dict) and isinstance(segment.get("headUuid"), str):
-        return segment.get("anchorUuid"), [segment["headUuid"]]
-    return None, []
+def preserved(boundary: dict[str, Any]) -> tuple[str, list[str], str]:
+    """Return the anchor (the summary), the uuids of the messages that a compaction kept, and the last of those.
+
+    A compaction that tells only the ends of what it kept gives the first one as the only uuid.
+    """
+    told = _object(boundary.get("compactMetadata"))
+    messages, segment = _object(told.get("preservedMessages")), _object(told.get("preservedSegment"))
+    listed = messages.get("uuids")
+    kept = [key for key in listed if isinstance(key, str)] if isinstance(listed, list) else []
+    if kept:
+        return str(messages.get("anchorUuid")), kept, kept[-1]
+    head = str(segment.get("headUuid"))
+    return str(segment.get("anchorUuid")), [head], str(segment.get("tailUuid") or head)
+
+
+def _object(value: Json) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

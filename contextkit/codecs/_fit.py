@@ -20,6 +20,9 @@ from contextkit.messages import AnyPart, Conversation, Image, Message, Opaque, T
 
 Counts = Counter[str]
 
+NAMELESS = "unknown"
+"""Name of a tool whose call lost it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
@@ -35,6 +38,8 @@ class Wire:
         Whether a text may stand in a message.
     takes_result_text
         Whether a text may stand in a result; the second argument says whether it stands there alone.
+    is_malformed
+        Whether a block of this form is one that the form does not take.
     side_limit_px
         Longest side of a picture, from the number of pictures in the request.
     """
@@ -43,6 +48,7 @@ class Wire:
     takes_thinking: Callable[[Thinking], bool]
     takes_text: Callable[[str], bool]
     takes_result_text: Callable[[Text, bool], bool]
+    is_malformed: Callable[[Json], bool]
     side_limit_px: Callable[[int], int]
 
 
@@ -90,6 +96,9 @@ class _Fitter:
             return (self.result(part),)
         if isinstance(part, Image) and role not in ("user", "tool"):
             return self.label(f"{role} messages cannot carry pictures")
+        if isinstance(part, ToolCall) and not part.name:
+            self.counts[f"call(s) without a name sent as {NAMELESS}"] += 1
+            return (msgspec.structs.replace(part, name=NAMELESS),)
         return self.either(part)
 
     def kept(self, texts: tuple[Text, ...]) -> tuple[Text, ...]:
@@ -113,9 +122,12 @@ class _Fitter:
         """Fit what may stand in a message and in a result alike."""
         if isinstance(part, Image):
             return self.image(part)
-        if isinstance(part, Opaque) and part.form != self.wire.form:
+        if not isinstance(part, Opaque):
+            return (part,)
+        if part.form != self.wire.form:
             return self.foreign(part)
-        return (part,)
+        malformed = self.wire.is_malformed(part.value)
+        return self.take(part, taken=not malformed, why="block(s) of an unknown shape dropped")
 
     def take(self, part: Json, *, taken: bool, why: str) -> tuple[Any, ...]:
         self.counts[why] += not taken

@@ -8,6 +8,7 @@ from typing import Any
 
 from contextkit.codecs._fit import Counts
 from contextkit.codecs._json import Json
+from contextkit.codecs._shape import type_of
 from contextkit.messages import AnyPart, Image, Opaque, Text, Thinking, ToolCall
 
 FORM = "pi"
@@ -49,7 +50,7 @@ class BlockReader:
         if not isinstance(block, dict):
             self.counts["content block(s) that are no objects left out"] += 1
             return None
-        read = _READERS.get(block.get("type"))
+        read = _READERS.get(type_of(block))
         return read(self, block) if read else Opaque(form=FORM, value=block)
 
     def text(self, block: Block) -> Text | None:
@@ -69,7 +70,7 @@ class BlockReader:
     def call(self, block: Block) -> ToolCall:
         arguments = block.get("arguments")
         return ToolCall(
-            id=str(block.get("id") or ""), name=str(block.get("name") or "unknown"),
+            id=str(block.get("id") or ""), name=str(block.get("name") or ""),
             arguments=arguments if isinstance(arguments, dict) else {"arguments": arguments},
             extra=_rest(block, "id", "name", "arguments"),
         )
@@ -92,7 +93,7 @@ class BlockReader:
         return Text(text="[picture left out: its blob name is not sha256 and 64 hex digits]")
 
 
-_READERS: dict[Json, Callable[[BlockReader, Block], AnyPart | None]] = {
+_READERS: dict[str, Callable[[BlockReader, Block], AnyPart | None]] = {
     "text": BlockReader.text,
     "thinking": BlockReader.thinking,
     "toolCall": BlockReader.call,

@@ -24,7 +24,7 @@ def need_object(value: Json, place: str, form: str) -> dict[str, Any]:
     """
     if isinstance(value, dict):
         return value
-    raise FormatError(f"{place} is {kind_of(value)}; a {form} request needs an object there")
+    raise FormatError(f"{place} is {kind_of(value)}; the {form} form needs an object there")
 
 
 def need_list(value: Json, place: str, form: str) -> list[Any]:
@@ -37,7 +37,7 @@ def need_list(value: Json, place: str, form: str) -> list[Any]:
     """
     if isinstance(value, list):
         return value
-    raise FormatError(f"{place} is {kind_of(value)}; a {form} request needs a list there")
+    raise FormatError(f"{place} is {kind_of(value)}; the {form} form needs a list there")
 
 
 def need_role(message: dict[str, Any], place: str, roles: tuple[str, ...]) -> str:
@@ -52,6 +52,17 @@ def need_role(message: dict[str, Any], place: str, roles: tuple[str, ...]) -> st
     if isinstance(role, str) and role in roles:
         return role
     raise FormatError(f"{place} has the role {role!r}; allowed are {', '.join(roles)}")
+
+
+def objects_in(value: Json) -> list[dict[str, Any]]:
+    """Return the items of a list, an empty object for each that is none; nothing when there is no list."""
+    return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else []
+
+
+def type_of(block: Json) -> str:
+    """Return the ``type`` of a block; empty when it has none."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def kind_of(value: Json) -> str:

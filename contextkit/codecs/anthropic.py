@@ -8,6 +8,7 @@ from typing import Any
 
 from contextkit.codecs._anthropic_blocks import (
     FORM,
+    is_malformed,
     lists_one_text,
     read_block,
     read_content,
@@ -95,7 +96,10 @@ def _write_system(texts: tuple[Text, ...], *, as_list: bool) -> str | list[Any]:
     return write_content(texts, as_list=as_list) if texts or as_list else ""
 
 
-def _system_texts(raw: Json) -> list[Any]:
+def _system_texts(raw: Json) -> list[Any] | None:
+    """Read a system prompt in any spelling; one with a malformed block is none."""
+    if isinstance(raw, list) and any(map(is_malformed, raw)):
+        return None
     return [write_block(text) for text in _read_system(raw)]
 
 
@@ -110,7 +114,7 @@ def _read_message(raw: Json, place: str) -> Message:
     message = need_object(raw, place, FORM)
     role, content = need_role(message, place, _ROLES), message.get("content")
     if not isinstance(content, str | list | None):
-        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string or a list there")
+        raise FormatError(f"{place}.content is {kind_of(content)}; the {FORM} form needs a string or a list there")
     parts = read_content(content or "")
     hints = hints_of(message, {"role": role, "content": content or ""})
     listed = {"list": True} if lists_one_text(content, parts) else {}

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from contextkit.codecs._anthropic_blocks import is_malformed
 from contextkit.codecs._anthropic_fit import ID_FORBIDDEN, ID_LIMIT_CHARS, MAX_CACHE_MARKS, server_result, server_use
 from contextkit.codecs._images import MANY_IMAGES, MAX_SIDE_MANY_PX, MAX_SIDE_PX, image_fault
 from contextkit.codecs._json import Json
+from contextkit.codecs._shape import keys_of, objects_in
 from contextkit.codecs._text import is_blank
 from contextkit.codecs._values import value_faults
 
@@ -22,7 +24,7 @@ Faults = Iterator[str]
 
 def violations(request: dict[str, Any]) -> list[str]:
     """Return every rule that ``request`` breaks, each with its place; empty when the provider would take it."""
-    messages = [message for message in request.get("messages") or [] if isinstance(message, dict)]
+    messages = objects_in(request.get("messages"))
     if not messages:
         return ["messages: none; at least one is needed"]
     faults = [*_order_faults(messages), *_system_faults(request.get("system"))]
@@ -41,7 +43,7 @@ def blocks_of(message: Block) -> list[Block]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return [block for block in content or [] if isinstance(block, dict)]
+    return objects_in(content)
 
 
 def _order_faults(messages: list[Block]) -> Faults:
@@ -55,8 +57,10 @@ def _order_faults(messages: list[Block]) -> Faults:
 
 
 def _system_faults(system: Json) -> Faults:
-    for at, block in enumerate(system if isinstance(system, list) else []):
-        if isinstance(block, dict) and block.get("type") == "text" and is_blank(block.get("text")):
+    for at, block in enumerate(objects_in(system)):
+        if is_malformed(block):
+            yield f"system[{at}]: a block with {keys_of(block)}; it is not in the shape of a known one"
+        elif block.get("type") == "text" and is_blank(block.get("text")):
             yield f"system[{at}]: blank text"
 
 
@@ -78,15 +82,24 @@ def _message_faults(message: Block, place: str) -> Faults:
 
 
 def _block_faults(block: Block, role: Json, place: str) -> Faults:
-    kind, content = block.get("type"), block.get("content")
-    if kind == "text" and is_blank(block.get("text")):
+    kind = block.get("type")
+    if is_malformed(block):
+        yield f"{place}: a block of the type {kind!r} with {keys_of(block)}; it is not in the shape of a known one"
+    elif kind == "text" and is_blank(block.get("text")):
         yield f"{place}: blank text"
-    if kind == "thinking" and not isinstance(block.get("signature"), str):
+    if kind == "thinking" and not block.get("signature"):
         yield f"{place}: thinking without its signature"
     if kind == "image" and role == "assistant":
         yield f"{place}: a picture in an assistant message; only user messages carry pictures"
-    for at, inner in enumerate(content if kind == "tool_result" and isinstance(content, list) else []):
-        if isinstance(inner, dict) and inner.get("type") == "text" and is_blank(inner.get("text")):
+    if kind == "tool_result":
+        yield from _result_faults(objects_in(block.get("content")), place)
+
+
+def _result_faults(blocks: list[Block], place: str) -> Faults:
+    for at, block in enumerate(blocks):
+        if is_malformed(block):
+            yield f"{place}.content[{at}]: a block with {keys_of(block)}; it is not in the shape of a known one"
+        elif block.get("type") == "text" and is_blank(block.get("text")):
             yield f"{place}.content[{at}]: blank text in a tool_result"
 
 
@@ -99,9 +112,11 @@ def _call_faults(message: Block, place: str, seen: set[str]) -> Faults:
             yield f"{place}: tool_use {key!r} in a {message.get('role')} message"
         if not isinstance(key, str) or not key or re.search(ID_FORBIDDEN, key) or len(key) > ID_LIMIT_CHARS:
             yield f"{place}: tool_use id {key!r}; allowed are 1 to {ID_LIMIT_CHARS} of a-z A-Z 0-9 _ -"
-        if key in seen:
+        if str(key) in seen:
             yield f"{place}: tool_use id {key!r} is used twice"
         seen.add(str(key))
+        if not block.get("name"):
+            yield f"{place}: tool_use {key!r} has no name"
         if not isinstance(block.get("input"), dict):
             yield f"{place}: the input of tool_use {key!r} is no object"
 
@@ -111,7 +126,7 @@ def _pair_faults(messages: list[Block], at: int, place: str) -> Faults:
     asked_before = _ids(messages[at - 1], "tool_use", "id") if follows_answer else []
     answered = _ids(messages[at], "tool_result", "tool_use_id")
     answered_after = _ids(messages[at + 1], "tool_result", "tool_use_id") if at + 1 < len(messages) else []
-    for key in sorted({key for key in answered if answered.count(key) > 1}, key=str):
+    for key in sorted({key for key in answered if answered.count(key) > 1}):
         yield f"{place}: {answered.count(key)} results for tool_use {key!r}"
     for key in answered:
         if key not in asked_before:
@@ -121,8 +136,8 @@ def _pair_faults(messages: list[Block], at: int, place: str) -> Faults:
             yield f"{place}: tool_use {key!r} without its tool_result in the next message"
 
 
-def _ids(message: Block, kind: str, field: str) -> list[Any]:
-    return [block.get(field) for block in blocks_of(message) if block.get("type") == kind]
+def _ids(message: Block, kind: str, field: str) -> list[str]:
+    return [str(block.get(field)) for block in blocks_of(message) if block.get("type") == kind]
 
 
 def _server_faults(message: Block, place: str) -> Faults:

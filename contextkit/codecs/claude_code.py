@@ -18,11 +18,13 @@ from typing import Any
 from contextkit.codecs._claude_chain import Chain, Said
 from contextkit.codecs._fit import notes_of
 from contextkit.codecs.jsonl import Record, shown_lines
-from contextkit.messages import AnyPart, Conversation, Message
+from contextkit.messages import MACHINE_MADE, AnyPart, Conversation, Message, Role, Text
 
 FORM = "claude-code"
 
 _IDENTITIES = ("uuid", "leafUuid", "sessionId", "messageId")
+_PRINTED = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
+"""How a text begins that is the output of a command which the user ran inside the program."""
 
 
 def sniff(value: dict[str, Any]) -> int:
@@ -78,9 +80,18 @@ def _message(items: list[Said], stale: set[str]) -> Message:
     usages = [item.usage for item in items if item.usage is not None]
     if usages:
         extra["usage"] = max(usages, key=_output_tokens)
-    if items[0].record.value.get("uuid") in stale:
+    if str(items[0].record.value.get("uuid")) in stale:
         extra["before_compaction"] = True
-    return Message(role="assistant" if items[0].role == "assistant" else "user", parts=parts, extra={FORM: extra})
+    made_by = MACHINE_MADE if any(map(_machine_made, items)) else {}
+    role: Role = "assistant" if items[0].role == "assistant" else "user"
+    return Message(role=role, parts=parts, extra={FORM: extra, **made_by})
+
+
+def _machine_made(item: Said) -> bool:
+    """Return whether the program wrote this in the user's name: a notice, a summary, what a command printed."""
+    record, first = item.record.value, item.parts[0]
+    printed = isinstance(first, Text) and first.text.startswith(_PRINTED)
+    return item.role == "user" and bool(record.get("isMeta") or record.get("isCompactSummary") or printed)
 
 
 def _output_tokens(usage: dict[str, Any]) -> float:

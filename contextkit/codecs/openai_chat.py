@@ -135,7 +135,7 @@ _RESULT = Shape(defaults={"content": ""}, always=frozenset({"content"}), readers
 def _read_message(message: dict[str, Any], place: str) -> Message:
     role, content = need_role(message, place, _ROLES), message.get("content")
     if not isinstance(content, str | list | None):
-        raise FormatError(f"{place}.content is {kind_of(content)}; an {FORM} request needs a string or a list there")
+        raise FormatError(f"{place}.content is {kind_of(content)}; the {FORM} form needs a string or a list there")
     if role in ("tool", "function"):
         return _read_result(message)
     if role == "assistant":

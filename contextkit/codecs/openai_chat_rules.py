@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contextkit.codecs._chat_blocks import is_json
+from contextkit.codecs._chat_blocks import is_json, is_malformed
 from contextkit.codecs._chat_fit import ID_LIMIT_CHARS, SPEAKS_WITHOUT_CONTENT
 from contextkit.codecs._images import image_fault
 from contextkit.codecs._json import Json
+from contextkit.codecs._shape import keys_of, objects_in
 from contextkit.codecs._values import value_faults
 
 Block = dict[str, Any]
@@ -23,7 +24,7 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 def violations(request: dict[str, Any]) -> list[str]:
     """Return every rule that ``request`` breaks, each with its place; empty when the provider would take it."""
-    messages = [message for message in request.get("messages") or [] if isinstance(message, dict)]
+    messages = objects_in(request.get("messages"))
     if not messages:
         return ["messages: none; at least one is needed"]
     faults = list(_pair_faults(messages))
@@ -57,7 +58,7 @@ def _names(keys: list[Any]) -> str:
 
 
 def _calls(message: Block) -> list[Block]:
-    return [call for call in message.get("tool_calls") or [] if isinstance(call, dict)]
+    return objects_in(message.get("tool_calls"))
 
 
 def _message_faults(message: Block, place: str) -> Faults:
@@ -74,12 +75,13 @@ def _message_faults(message: Block, place: str) -> Faults:
 
 
 def _part_faults(message: Block, place: str) -> Faults:
-    content, role = message.get("content"), message.get("role")
-    for at, part in enumerate(content if isinstance(content, list) else []):
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind == "text" and not part.get("text") and role != "tool":
+    role = message.get("role")
+    for at, part in enumerate(objects_in(message.get("content"))):
+        if is_malformed(part):
+            yield f"{place}.content[{at}]: a part with {keys_of(part)}; it is not in the shape of a known one"
+        elif part["type"] == "text" and not part["text"] and role != "tool":
             yield f"{place}.content[{at}]: empty text"
-        if kind == "image_url":
+        elif part["type"] == "image_url":
             if role != "user":
                 yield f"{place}.content[{at}]: a picture in a {role} message; only user messages carry pictures"
             yield from _image_faults(part.get("image_url"), f"{place}.content[{at}]")
@@ -87,7 +89,9 @@ def _part_faults(message: Block, place: str) -> Faults:
 
 def _image_faults(picture: Json, place: str) -> Faults:
     url = picture.get("url") if isinstance(picture, dict) else picture
-    if isinstance(url, str) and url.startswith("data:"):
+    if not url:
+        yield f"{place}: picture: it has no url"
+    elif str(url).startswith("data:"):
         kind, _, base64_text = url[5:].partition(";base64,")
         fault = image_fault(kind, base64_text)
         if fault:
@@ -99,9 +103,12 @@ def _call_faults(message: Block, place: str, seen: set[str]) -> Faults:
         key = call.get("id")
         if not isinstance(key, str) or not 0 < len(key) <= ID_LIMIT_CHARS:
             yield f"{place}.tool_calls[{at}]: the id is {key!r}; allowed are 1 to {ID_LIMIT_CHARS} characters"
-        if key in seen:
+        if str(key) in seen:
             yield f"{place}.tool_calls[{at}]: the id {key!r} is used twice"
         seen.add(str(key))
-        function = call.get("function")
-        if "custom" not in call and not is_json(function.get("arguments") if isinstance(function, dict) else None):
+        function = call["function"] if isinstance(call.get("function"), dict) else {}
+        made = call["custom"] if isinstance(call.get("custom"), dict) else function
+        if not made.get("name") or not isinstance(made["name"], str):
+            yield f"{place}.tool_calls[{at}]: the name is {made.get('name')!r}; every call needs one"
+        if made is function and not is_json(function.get("arguments")):
             yield f"{place}.tool_calls[{at}]: the arguments are not JSON"

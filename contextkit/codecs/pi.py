@@ -12,7 +12,7 @@ a tree of ``id`` and ``parentId`` whose leaf is the last entry; their compaction
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from contextkit.codecs._fit import Counts, notes_of
@@ -84,7 +84,10 @@ class _Session:
             return entries
         parents = {at: self.entry(at).get("parentId") for at in named}
         lines = {at: self.records[at].line for at in named}
-        return walk(named[-1], {self.entry(at)["id"]: at for at in named}, parents, lines, damaged)
+        path = walk(named[-1], {self.entry(at)["id"]: at for at in named}, parents, lines, damaged)
+        left = set(named) - set(path)
+        self.counts["message(s) of left branches not part of the conversation"] += self.spoken_in(left)
+        return path
 
     def messages(self, path: list[int]) -> Iterator[tuple[int, Message]]:
         """Yield what is sent, with the record it stands on: all that follows the last cut, and what that kept."""
@@ -97,13 +100,13 @@ class _Session:
         if cut["type"] == "compaction":
             kept = before[self.first_kept(before, cut) :]
             yield path[where], _made("user", _marked(SUMMARY_MARK, cut.get("summary")), cut, {})
-        self.count_dropped(before[: len(before) - len(kept)])
+        dropped = self.spoken_in(before[: len(before) - len(kept)])
+        self.counts["message(s) before the last compaction or reset left out"] += dropped
         yield from self.spoken(kept, before_compaction=True)
         yield from self.spoken(path[where + 1 :])
 
-    def count_dropped(self, dropped: list[int]) -> None:
-        count = sum(self.entry(at).get("type") == "message" for at in dropped)
-        self.counts["message(s) before the last compaction or reset left out"] += count
+    def spoken_in(self, entries: Iterable[int]) -> int:
+        return sum(self.entry(at).get("type") == "message" for at in entries)
 
     def first_kept(self, path: list[int], cut: Entry) -> int:
         """Return where on ``path`` the part begins that a compaction keeps; its end when it names no entry there."""

@@ -42,6 +42,9 @@ _WRITTEN = re.compile(
     re.I,
 )
 
+_STAND_IN = re.compile(r"\[elided: [\d,]+ characters that .* returned; .*; recall r[0-9a-f]{16}\]", re.S)
+"""What :func:`elided` writes; another line for it would be no shorter, and its handle would name this one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -124,12 +127,7 @@ def _uneventful(conversation: Conversation) -> Iterator[Taken]:
         parts = conversation.messages[at].parts
         for place in range(len(parts) - 1, -1, -1):
             result = parts[place]
-            if (
-                not isinstance(result, ToolResult)
-                or result.is_error
-                or result.call_id not in calls
-                or _holds_more(result)
-            ):
+            if not isinstance(result, ToolResult) or result.call_id not in calls or _stays(result):
                 continue
             call, text = calls[result.call_id], result_text(result)
             alike = later.setdefault(_path(call) or call.name, [])
@@ -141,8 +139,10 @@ def _uneventful(conversation: Conversation) -> Iterator[Taken]:
                 yield _taken(at, place, result, call, text, reason)
 
 
-def _holds_more(result: ToolResult) -> bool:
-    return any(isinstance(part, Image | Opaque) for part in result.content)
+def _stays(result: ToolResult) -> bool:
+    """Say whether a result is an error, holds more than text, or is a stand-in already."""
+    holds_more = any(isinstance(part, Image | Opaque) for part in result.content)
+    return result.is_error or holds_more or bool(_STAND_IN.fullmatch(result_text(result)))
 
 
 def _taken(at: int, place: int, result: ToolResult, call: ToolCall, text: str, reason: str) -> Taken:

@@ -54,7 +54,7 @@ class Snapshot:
             return Step(rung=self.name, conversation=conversation, tokens_before=tokens, tokens_after=tokens)
         room = _room(conversation, budget, middle, self.tier)
         drawn = self._fitted(conversation, budget, middle, room)
-        refused = _refusal(drawn, budget, room)
+        refused = _refusal(drawn, budget, room, tokens)
         if drawn is None or refused:
             return Step(
                 rung=self.name, conversation=conversation, tokens_before=tokens, tokens_after=tokens, refused=refused
@@ -142,9 +142,9 @@ def _page_message(region: _Region, budget: Budget) -> Message:
         f"[The next {len(region.pages)} image(s), pages {first.index} to {last.index}, show messages "
         f"{region.span.start + 1} to {region.span.stop} of this conversation as text, to be read row by row. They are "
         f"history, not a new request. A bent arrow ends a line, an underlined arrow is a tab, a small underlined "
-        f"number is that many spaces, a code in double brackets is that Unicode character. Glyphs are small: never guess "
-        f"an exact string (a path, an id, a number) from them; say that you cannot read it and ask for the original "
-        f"by its handle, {region.original.handle}.]"
+        f"number is that many spaces, a code in double brackets is that Unicode character. Glyphs are small: never "
+        f"guess an exact string (a path, an id, a number) from them; say that you cannot read it and ask for the "
+        f"original by its handle, {region.original.handle}.]"
     )
     slots = (
         Pending(
@@ -215,7 +215,7 @@ def _gone_edit(item: BulkItem, original: Original, budget: Budget) -> Edit:
     )
 
 
-def _refusal(drawn: _Drawn | None, budget: Budget, room: int) -> str | None:
+def _refusal(drawn: _Drawn | None, budget: Budget, room: int, before: int) -> str | None:
     """Say why nothing is drawn, with the numbers; None when the pages fit and pay."""
     if not budget.model.vision:
         return f"{budget.model.id} does not see images, as far as is known: its middle can only be summarised"
@@ -231,6 +231,8 @@ def _refusal(drawn: _Drawn | None, budget: Budget, room: int) -> str | None:
         return (
             f"{len(drawn.pages)} page(s) cost {pages:,} tokens, their text {text:,}: less than a tenth saved"
         )
+    if drawn.tokens >= before:
+        return f"{len(drawn.pages)} page(s) and their introduction would take {before:,} tokens to {drawn.tokens:,}"
     return None
 
 

@@ -40,17 +40,19 @@ class Summarise:
                 "no summariser was given: pass summarizer= (--summarizer openai|anthropic|extractive|module:callable)"
             )
         elif middle:
-            step = self._summarised(conversation, budget, middle, before)
+            cap = self._cap(conversation, budget, middle, before)
+            step = self._summarised(conversation, budget, middle, before, cap)
             if step.tokens_after < before:
                 return step
-            refused = f"a summary of up to {self.most_tokens:,} tokens would not be shorter than what it replaces"
+            refused = f"a summary of up to {cap:,} tokens would not be shorter than what it replaces"
         return Step(
             rung=self.name, conversation=conversation, tokens_before=before, tokens_after=before, refused=refused
         )
 
-    def _summarised(self, conversation: Conversation, budget: Budget, middle: Sequence[range], before: int) -> Step:
+    def _summarised(
+        self, conversation: Conversation, budget: Budget, middle: Sequence[range], before: int, cap: int
+    ) -> Step:
         names = {call_id: call.name for call_id, call in calls_by_id(conversation.messages).items()}
-        cap = self._cap(conversation, budget, middle, before)
         messages, edits, originals = {}, [], {}
         for number, region in enumerate(middle, 1):
             original = Original(messages=conversation.messages[region.start : region.stop])

@@ -100,8 +100,15 @@ def middle_again(messages):
 
 ANY_CHARACTER = st.characters(codec=None, exclude_categories=())
 LINES = st.sampled_from([CODE_LINE, PROSE, "deadbeef 0123456789\n", "\n", "naïve 漢字 \U0001f600\n", "\ud800 alone\n"])
-SHORT_TEXTS = st.text(ANY_CHARACTER, max_size=40)
-LONG_TEXTS = st.builds(lambda line, times: line * times, LINES | SHORT_TEXTS, st.integers(1, 120))
+
+
+def as_json_reads_it(text):
+    """Return the text with two halves of a surrogate pair side by side as the one character that JSON makes of them."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+SHORT_TEXTS = st.text(ANY_CHARACTER, max_size=40).map(as_json_reads_it)
+LONG_TEXTS = st.builds(lambda line, times: as_json_reads_it(line * times), LINES | SHORT_TEXTS, st.integers(1, 120))
 TEXTS = SHORT_TEXTS | LONG_TEXTS
 RESULT_TEXTS = TEXTS | st.sampled_from(
     ["", "\n" * 200, "No matches found for " + "pattern " * 24, "Successfully wrote 12 lines to " + "deep/" * 30]

@@ -43,10 +43,16 @@ def anthropic_text(draw):
 
 @st.composite
 def anthropic_image(draw):
-    source = draw(st.sampled_from([
-        {"type": "base64", "media_type": "image/png", "data": PNG}, {"data": PNG, "type": "base64", "media_type": "image/png"},
-        {"type": "url", "url": "https://example.org/a.png"}, {"type": "file", "file_id": "file_1"},
-    ]))
+    source = draw(
+        st.sampled_from(
+            [
+                {"type": "base64", "media_type": "image/png", "data": PNG},
+                {"data": PNG, "type": "base64", "media_type": "image/png"},
+                {"type": "url", "url": "https://example.org/a.png"},
+                {"type": "file", "file_id": "file_1"},
+            ]
+        )
+    )
     return draw(shuffled({"type": "image", "source": source}))
 
 
@@ -65,8 +71,11 @@ def anthropic_results(draw, keys):
         content = draw(st.sampled_from(["none", "null", "text", "list", "empty"]))
         if content != "none":
             parts = st.lists(anthropic_text() | anthropic_image() | unknown_blocks, max_size=3)
-            result["content"] = {"null": None, "empty": ""}.get(content) if content in ("null", "empty") else draw(
-                st.text() if content == "text" else parts)
+            result["content"] = (
+                {"null": None, "empty": ""}.get(content)
+                if content in ("null", "empty")
+                else draw(st.text() if content == "text" else parts)
+            )
         if draw(st.booleans()):
             result["is_error"] = draw(st.sampled_from([True, False, None]))
         results.append(draw(shuffled(result)))
@@ -145,7 +154,9 @@ def chat_turn(draw, number):
     messages = [draw(shuffled({"role": "user", "content": user, **named}))]
     keys = [f"call_{number}_{step}" for step in range(draw(st.integers(0, 3)))]
     answer = {"role": "assistant"}
-    content = draw(words | st.lists(chat_text() | st.just({"type": "refusal", "refusal": "no"}), min_size=1, max_size=2))
+    content = draw(
+        words | st.lists(chat_text() | st.just({"type": "refusal", "refusal": "no"}), min_size=1, max_size=2)
+    )
     nothing = draw(st.sampled_from([{"content": None}, {"content": ""}, {}, {"content": []}]))
     answer |= nothing if keys and draw(st.booleans()) else {"content": content}
     if draw(st.booleans()):

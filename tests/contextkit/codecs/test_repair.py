@@ -31,7 +31,9 @@ def user(*parts):
 
 def asks(*keys, text=""):
     said = (Text(text=text),) if text else ()
-    return Message(role="assistant", parts=(*said, *(ToolCall(id=key, name="Bash", arguments={"of": key}) for key in keys)))
+    return Message(
+        role="assistant", parts=(*said, *(ToolCall(id=key, name="Bash", arguments={"of": key}) for key in keys))
+    )
 
 
 def answers(*keys, text=None):
@@ -66,30 +68,45 @@ images = st.builds(
     url=st.sampled_from([None, "https://example.org/a.png", "data:text/plain,hi"]),
 )
 opaques = st.builds(
-    Opaque, form=st.sampled_from(["anthropic", "openai-chat", "pi"]),
-    value=st.sampled_from([
-        {"type": "document", "source": {}}, {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
-        {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
-        {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}},
-    ]),
+    Opaque,
+    form=st.sampled_from(["anthropic", "openai-chat", "pi"]),
+    value=st.sampled_from(
+        [
+            {"type": "document", "source": {}},
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+            {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}},
+        ]
+    ),
 )
 texts = st.builds(
-    Text, text=any_text, extra=st.sampled_from([{}, {"anthropic": {"fields": {"cache_control": {"type": "ephemeral"}}}}]),
+    Text,
+    text=any_text,
+    extra=st.sampled_from([{}, {"anthropic": {"fields": {"cache_control": {"type": "ephemeral"}}}}]),
 )
 thoughts = st.builds(
-    Thinking, text=any_text, signature=st.sampled_from([None, "", "signed"]),
-    extra=st.sampled_from([{}, {"anthropic": {"redacted": "sealed"}}, {"openai-chat": {"field": "reasoning_content"}}, {"gemini": {}}]),
+    Thinking,
+    text=any_text,
+    signature=st.sampled_from([None, "", "signed"]),
+    extra=st.sampled_from(
+        [{}, {"anthropic": {"redacted": "sealed"}}, {"openai-chat": {"field": "reasoning_content"}}, {"gemini": {}}]
+    ),
 )
-calls = st.builds(ToolCall, id=keys, name=st.sampled_from(["Bash", "Read"]), arguments=arguments)
+calls = st.builds(ToolCall, id=keys, name=st.sampled_from(["Bash", "Read", ""]), arguments=arguments)
 results = st.builds(
-    ToolResult, call_id=keys, content=st.lists(texts | images | opaques, max_size=2).map(tuple), is_error=st.booleans(),
+    ToolResult,
+    call_id=keys,
+    content=st.lists(texts | images | opaques, max_size=2).map(tuple),
+    is_error=st.booleans(),
 )
 messages = st.builds(
-    Message, role=st.sampled_from(["user", "assistant", "tool", "system"]),
+    Message,
+    role=st.sampled_from(["user", "assistant", "tool", "system"]),
     parts=st.lists(texts | images | opaques | thoughts | calls | results, max_size=4).map(tuple),
 )
 conversations = st.builds(
-    Conversation, messages=st.lists(messages, min_size=1, max_size=7).map(tuple),
+    Conversation,
+    messages=st.lists(messages, min_size=1, max_size=7).map(tuple),
     system=st.lists(st.builds(Text, text=any_text), max_size=2).map(tuple),
     tools=st.lists(st.builds(Tool, name=st.just("Bash")), max_size=1).map(tuple),
 )
@@ -162,7 +179,10 @@ class TestRepair:
     def test_an_unanswered_call_gets_a_result_that_says_so(self):
         fixed, notes = repair(talk(user("go"), asks("a", "b"), answers("a")))
         assert shape(fixed) == [
-            ("user", "go"), ("assistant", "call a", "call b"), ("tool", "a: result of a"), ("tool", f"b: {NO_RESULT}"),
+            ("user", "go"),
+            ("assistant", "call a", "call b"),
+            ("tool", "a: result of a"),
+            ("tool", f"b: {NO_RESULT}"),
         ]
         assert fixed.messages[-1].parts[0].is_error
         assert notes == ("1 unanswered call(s) given a result that says so",)
@@ -170,7 +190,8 @@ class TestRepair:
     def test_a_result_without_a_call_becomes_user_text_with_its_content(self):
         fixed, notes = repair(talk(user("go"), answers("zz", text="precious")))
         assert shape(fixed) == [
-            ("user", "go"), ("user", "[result of a call that is not part of this conversation: zz]", "precious"),
+            ("user", "go"),
+            ("user", "[result of a call that is not part of this conversation: zz]", "precious"),
         ]
         assert notes == ("1 result(s) without a call turned into text",)
 
@@ -184,23 +205,38 @@ class TestRepair:
         assert notes == ("1 result(s) moved up to their call",)
 
     def test_a_late_result_joins_those_that_are_in_their_place(self):
-        fixed, _ = repair(talk(asks("a", "b"), user(ToolResult(call_id="b", content=(Text(text="b"),)), "hm"), answers("a")))
+        fixed, _ = repair(
+            talk(asks("a", "b"), user(ToolResult(call_id="b", content=(Text(text="b"),)), "hm"), answers("a"))
+        )
         assert shape(fixed) == [("assistant", "call a", "call b"), ("user", "b: b", "a: result of a", "hm")]
 
     def test_results_of_two_answers_in_a_row_go_to_their_own_calls(self):
         fixed, _ = repair(talk(asks("a"), asks("b"), answers("b"), answers("a")))
         assert shape(fixed) == [
-            ("assistant", "call a"), ("tool", "a: result of a"), ("assistant", "call b"), ("tool", "b: result of b"),
+            ("assistant", "call a"),
+            ("tool", "a: result of a"),
+            ("assistant", "call b"),
+            ("tool", "b: result of b"),
         ]
 
     def test_an_id_used_again_is_renamed_with_its_result(self):
         fixed, notes = repair(talk(asks("a"), answers("a", text="one"), asks("a"), answers("a", text="two")))
-        assert shape(fixed) == [("assistant", "call a"), ("tool", "a: one"), ("assistant", "call a_2"), ("tool", "a_2: two")]
+        assert shape(fixed) == [
+            ("assistant", "call a"),
+            ("tool", "a: one"),
+            ("assistant", "call a_2"),
+            ("tool", "a_2: two"),
+        ]
         assert notes == ("1 call(s) renamed: the id was missing or used before",)
 
     def test_two_calls_of_one_message_with_one_id_are_paired_by_position(self):
-        twice = Message(role="assistant", parts=(
-            ToolCall(id="a", name="Bash", arguments={"n": 1}), ToolCall(id="a", name="Bash", arguments={"n": 2})))
+        twice = Message(
+            role="assistant",
+            parts=(
+                ToolCall(id="a", name="Bash", arguments={"n": 1}),
+                ToolCall(id="a", name="Bash", arguments={"n": 2}),
+            ),
+        )
         fixed, _ = repair(talk(twice, answers("a", text="one"), answers("a", text="two")))
         assert shape(fixed) == [("assistant", "call a", "call a_2"), ("tool", "a: one"), ("tool", "a_2: two")]
 
@@ -211,8 +247,14 @@ class TestRepair:
 
     def test_calls_without_ids_get_some_and_keep_their_results(self):
         calls = tuple(ToolCall(id="", name="Bash", arguments={"n": n}) for n in (1, 2))
-        fixed, _ = repair(talk(Message(role="assistant", parts=calls), answers("", text="one"), answers("", text="two")))
-        assert shape(fixed) == [("assistant", "call call_2", "call call_3"), ("tool", "call_2: one"), ("tool", "call_3: two")]
+        fixed, _ = repair(
+            talk(Message(role="assistant", parts=calls), answers("", text="one"), answers("", text="two"))
+        )
+        assert shape(fixed) == [
+            ("assistant", "call call_2", "call call_3"),
+            ("tool", "call_2: one"),
+            ("tool", "call_3: two"),
+        ]
 
     def test_a_call_from_the_user_becomes_text(self):
         fixed, _ = repair(talk(user(ToolCall(id="a", name="Bash", arguments={"q": "é"}))))
