@@ -119,7 +119,7 @@ def _merged(messages: tuple[Message, ...]) -> Iterator[Message]:
         if message.role == "tool":
             run += message.parts
         elif run and message.role == "user":
-            yield msgspec.structs.replace(message, parts=_results_first((*run, *message.parts)))
+            yield msgspec.structs.replace(message, parts=(*run, *message.parts))
             run = []
         else:
             yield from _closed(run)
@@ -130,11 +130,7 @@ def _merged(messages: tuple[Message, ...]) -> Iterator[Message]:
 
 def _closed(run: list[AnyPart]) -> Iterator[Message]:
     if run:
-        yield Message(role="user", parts=_results_first(tuple(run)))
-
-
-def _results_first(parts: tuple[AnyPart, ...]) -> tuple[AnyPart, ...]:
-    return tuple(sorted(parts, key=lambda part: not isinstance(part, ToolResult)))
+        yield Message(role="user", parts=tuple(run))
 
 
 def _stripped_end(messages: tuple[Message, ...], counts: Counts) -> tuple[Message, ...]:

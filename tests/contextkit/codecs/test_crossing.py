@@ -130,6 +130,16 @@ class TestToAnthropic:
             "[picture left out: 10 x 9000 pixels (height x width), at most 8000 a side are allowed]"
         )
 
+    def test_of_more_than_twenty_pictures_those_over_2000_pixels_become_labels(self):
+        raw = bytearray(base64.b64decode(PNG))
+        raw[16:24] = struct.pack(">II", 2048, 2)
+        wide = Image(media_type="image/png", data=base64.b64encode(raw).decode())
+        kinds = [
+            {part["type"] for part in sent(talk(user(*[wide] * count)), "anthropic")[0]["content"]}
+            for count in (20, 21)
+        ]
+        assert kinds == [{"image"}, {"text"}]
+
     def test_fields_put_on_a_part_are_written_on_its_block(self):
         page = Image(
             media_type="image/png",

@@ -222,7 +222,7 @@ class TestDamage:
         assert heard(loaded) == ["one", "two"]
 
     def test_an_object_inside_of_a_torn_record_is_no_record(self):
-        torn = json.dumps({**NEXT, "message": {"role": "user", "content": [{"type": "text", "text": "part"}]}})[:-20]
+        torn = json.dumps({**NEXT, "message": {"role": "user", "content": [{"type": "text", "text": "part"}]}})[:-2]
         loaded = codecs.load_bytes(lines(USER, torn, NEXT))
         assert (heard(loaded), loaded.notes) == (["one", "two"], ("line 2: not JSON, skipped",))
 

@@ -141,6 +141,24 @@ class TestClaudeCode:
         ]
         assert heard(records) == ["summary", "kept", "yes", "new"]
 
+    def test_a_kept_tail_written_again_under_the_summary_is_not_hung_on_itself(self):
+        segment = {"headUuid": "u2", "anchorUuid": "s", "tailUuid": "a2"}
+        records = [
+            claude("u1", None, "user", "old"),
+            claude("u2", "u1", "user", "kept"),
+            {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "uuid": "cb",
+                "parentUuid": None,
+                "compactMetadata": {"preservedSegment": segment},
+            },
+            claude("s", "cb", "user", "summary"),
+            claude("a2", "s", "assistant", "yes"),
+            claude("u3", "a2", "user", "new"),
+        ]
+        assert heard(records) == ["summary", "yes", "new"]
+
     def test_of_records_with_one_uuid_the_last_that_can_be_read_counts(self):
         records = [
             claude("u1", None, "user", "first"),

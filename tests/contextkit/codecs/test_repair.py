@@ -229,6 +229,16 @@ class TestRepair:
         ]
         assert notes == ("1 call(s) renamed: the id was missing or used before",)
 
+    def test_a_result_answers_the_latest_of_the_open_calls_with_its_id(self):
+        fixed, _ = repair(talk(asks("a"), user("never mind"), asks("a"), answers("a", text="late")))
+        assert shape(fixed) == [
+            ("assistant", "call a"),
+            ("tool", f"a: {NO_RESULT}"),
+            ("user", "never mind"),
+            ("assistant", "call a_2"),
+            ("tool", "a_2: late"),
+        ]
+
     def test_two_calls_of_one_message_with_one_id_are_paired_by_position(self):
         twice = Message(
             role="assistant",
