@@ -110,9 +110,11 @@ def as_json_reads_it(text):
 SHORT_TEXTS = st.text(ANY_CHARACTER, max_size=40).map(as_json_reads_it)
 LONG_TEXTS = st.builds(lambda line, times: as_json_reads_it(line * times), LINES | SHORT_TEXTS, st.integers(1, 120))
 TEXTS = SHORT_TEXTS | LONG_TEXTS
-RESULT_TEXTS = TEXTS | st.sampled_from(
+SOURCES = st.sampled_from([CODE_LINE * 12, CODE_LINE * 13])
+UNEVENTFUL = st.sampled_from(
     ["", "\n" * 200, "No matches found for " + "pattern " * 24, "Successfully wrote 12 lines to " + "deep/" * 30]
 )
+RESULT_TEXTS = SOURCES | SOURCES | UNEVENTFUL | TEXTS
 PICTURES = st.builds(picture, st.sampled_from([1, 64, 900]), st.sampled_from([1, 80, 1600])) | st.sampled_from(
     [Image(url="https://example.org/shot.png"), Image(media_type="image/png", data="no picture")]
 )
@@ -121,18 +123,19 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SHORT_TEXTS, inner, max_size=3),
     max_leaves=6,
 )
-ARGUMENTS = st.sampled_from(
+USUAL_CALLS = st.sampled_from(
     [
         ("read", {"path": "a.py"}),
         ("read", {"path": "a.py", "offset": 10}),
-        ("read", {"path": "b.py"}),
         ("write", {"path": "a.py", "content": CODE_LINE * 20}),
         ("bash", {"command": "make test"}),
-        ("grep", {"pattern": "total_px"}),
     ]
-) | st.tuples(st.sampled_from(["read", "bash", "think"]), st.dictionaries(SHORT_TEXTS, JSON_VALUES, max_size=3))
+)
+ODD_CALLS = st.tuples(st.sampled_from(["read", "grep", "think"]), st.dictionaries(SHORT_TEXTS, JSON_VALUES, max_size=3))
+CALLS = st.one_of(USUAL_CALLS, USUAL_CALLS, ODD_CALLS)
 OPAQUE = st.builds(Opaque, form=st.just("anthropic"), value=st.just({"type": "document", "title": "spec"}))
-RESULT_PARTS = st.builds(Text, text=RESULT_TEXTS) | st.builds(Text, text=RESULT_TEXTS) | PICTURES | OPAQUE
+RESULT_PARTS = st.builds(Text, text=RESULT_TEXTS)
+RESULT_CONTENTS = st.lists(RESULT_PARTS, max_size=1) | st.lists(RESULT_PARTS | PICTURES | OPAQUE, max_size=2)
 THINKING = st.builds(Thinking, text=TEXTS, signature=st.none() | st.just("c2lnbmVk"))
 
 
@@ -141,14 +144,14 @@ def _rounds(draw, numbers, may_stay_open=False):
     """Draw an assistant message with calls, and the messages that answer them."""
     made = [
         ToolCall(id=f"call-{next(numbers)}", name=name, arguments=arguments)
-        for name, arguments in draw(st.lists(ARGUMENTS, min_size=1, max_size=3))
+        for name, arguments in draw(st.lists(CALLS, min_size=1, max_size=3))
     ]
     lead = draw(st.lists(THINKING | st.builds(Text, text=TEXTS), max_size=2))
     open_count = draw(st.integers(1, len(made))) if may_stay_open else 0
     results = [
         ToolResult(
             call_id=one.id,
-            content=tuple(draw(st.lists(RESULT_PARTS, max_size=2))),
+            content=tuple(draw(RESULT_CONTENTS)),
             is_error=draw(st.sampled_from([False, False, False, True])),
         )
         for one in draw(st.permutations(made))[open_count:]

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -70,13 +69,13 @@ class TestFile:
         assert (tmp_path / "target").read_bytes() == b"content"
 
     def test_a_pipe_is_written_to_and_stays_a_pipe(self, tmp_path):
-        pipe, received = tmp_path / "pipe", []
+        pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
-        reader.start()
+        reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         write_atomically(pipe, b"content")
-        reader.join()
-        assert (received, pipe.is_fifo(), [path.name for path in tmp_path.iterdir()]) == ([b"content"], True, ["pipe"])
+        received = os.read(reading, 100)
+        os.close(reading)
+        assert (received, pipe.is_fifo(), [path.name for path in tmp_path.iterdir()]) == (b"content", True, ["pipe"])
 
     @pytest.mark.parametrize("name", ["missing/file", "directory", "file/below"])
     def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(self, name, tmp_path):
