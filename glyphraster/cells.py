@@ -14,7 +14,6 @@ character of a page mean nothing: trailing spaces are always a count.
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +32,13 @@ LONGEST_ATOM_CELLS = 10
 COUNTED_RUN_CHARS = 4
 """Runs of spaces from this length are drawn as a count."""
 
+TAB_STOP_CELLS = 8
+"""Distance of tab stops where columns are kept."""
+
 _LONGEST_RUN_CHARS = 1 << 30
 _MISSING = np.uint16(0xFFFF)
 _SECOND_HALF = 0xFFFFFFFF
-_SPACE = 0x20
+_SPACE, _NEWLINE, _TAB = 0x20, 0x0A, 0x09
 _HEX = "0123456789ABCDEF"
 _DIRECT = {0x0A: Mark.NEWLINE, 0x0D: Mark.CARRIAGE_RETURN, 0x09: Mark.TAB}
 _LONG_RUN = " " * COUNTED_RUN_CHARS
@@ -64,6 +66,9 @@ class CellTables:
     hexadecimal: Cells
     counts: Cells
     blank: int
+    newline: int
+    tab: int
+    continuation: int
     open: int
     close: int
     pad: int
@@ -99,6 +104,9 @@ def cell_tables(font: BitmapFont) -> CellTables:
         hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], np.uint16),
         counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], np.uint16),
         blank=font.cell(_SPACE),
+        newline=font.cell(Mark.NEWLINE),
+        tab=font.cell(Mark.TAB),
+        continuation=font.cell(Mark.CONTINUATION),
         open=font.cell(Mark.ESCAPE_OPEN),
         close=font.cell(Mark.ESCAPE_CLOSE),
         pad=font.cell(Mark.PAD),
@@ -116,13 +124,16 @@ def _wide(font: BitmapFont, drawable: npt.NDArray[np.bool_]) -> npt.NDArray[np.b
 # ---------------------------------------------------------------------------------------------------- text to cells
 
 
-def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int64]]:
+def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple[Cells, npt.NDArray[np.int64]]:
     """Turn text into cells.
 
     Parameters
     ----------
     text
         Any string, lone surrogates included.
+    aligned
+        Keep columns where a screen has them: spaces stay blanks, except those that end a line, which are counted; a tab
+        takes the blanks to its stop.
 
     Returns
     -------
@@ -135,9 +146,10 @@ def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     cells = tables.cell_of[codes]
     missing = np.flatnonzero(cells == _MISSING)
-    starts, lengths = _long_runs(codes) if _LONG_RUN in text else _NO_RUNS
+    starts, lengths = _line_end_runs(codes) if aligned else _long_runs(codes, text)
     wide = np.flatnonzero(tables.wide[codes]) if tables.wide is not None else _NO_RUNS[0]
-    if not (len(missing) or len(starts) or len(wide)):
+    tabs = np.flatnonzero(codes == _TAB) if aligned else _NO_RUNS[0]
+    if not (len(missing) or len(starts) or len(wide) or len(tabs)):
         return cells, np.arange(1, len(codes) + 1)
     hex_digits = _hex_digits(codes[missing])
     widths = np.ones(len(codes), np.int64)
@@ -145,10 +157,10 @@ def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int
     widths[starts] = _decimal_digits(lengths)
     widths[missing] = hex_digits + 2
     widths[wide] = 2
+    widths[tabs] = _tab_widths(tabs, widths, codes)
     ends = np.cumsum(widths)
-    out = np.empty(int(ends[-1]), np.uint16)
-    out[ends[widths > 0] - 1] = cells[widths > 0]
-    out[ends[wide] - 2] = cells[wide]
+    out = np.full(int(ends[-1]), tables.blank, np.uint16)
+    out[(ends - widths)[widths > 0]] = cells[widths > 0]
     out[ends[wide] - 1] = cells[wide] + np.uint16(1)
     _put_digits(out, ends[starts], lengths, _decimal_digits(lengths), 10, tables.counts)
     _put_digits(out, ends[missing] - 1, codes[missing].astype(np.int64), hex_digits, 16, tables.hexadecimal)
@@ -159,20 +171,44 @@ def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int
 
 def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
     """Draw the spaces that end ``text`` as a count, so that blank cells behind them mean nothing."""
-    trailing = len(text) - len(text.rstrip(" "))
-    if not 0 < trailing < COUNTED_RUN_CHARS:
+    trailing, tables = len(text) - len(text.rstrip(" ")), cell_tables(font)
+    if not trailing or cells[-1] != tables.blank:
         return cells
-    return np.append(cells[:-trailing], cell_tables(font).counts[trailing])
+    return np.append(cells[:-trailing], tables.counts[[int(digit) for digit in str(trailing)]])
 
 
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _long_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return start and length of each run of spaces that is drawn as a count."""
+def _long_runs(codes: Codes, text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return start and length of each run of spaces that is drawn as a count wherever it stands."""
+    if _LONG_RUN not in text:
+        return _NO_RUNS
     starts, lengths = _runs(codes == _SPACE)
     counted = lengths >= COUNTED_RUN_CHARS
     return starts[counted], lengths[counted]
+
+
+def _line_end_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return start and length of each run of spaces that ends a line or the text."""
+    starts, lengths = _runs(codes == _SPACE)
+    behind = np.append(codes, np.uint32(_NEWLINE))[starts + lengths]
+    return starts[behind == _NEWLINE], lengths[behind == _NEWLINE]
+
+
+def _tab_widths(tabs: npt.NDArray[np.int64], widths: npt.NDArray[np.int64], codes: Codes) -> npt.NDArray[np.int64]:
+    """Return how many cells each tab takes to its stop, counted from the start of its line."""
+    before = np.cumsum(widths) - widths
+    newlines = np.flatnonzero(codes == _NEWLINE)
+    line = np.searchsorted(newlines, tabs)
+    line_starts = np.append(0, before[newlines] + 1)[line]
+    found, added, current = [], 0, -1
+    for place, of_line in zip((before[tabs] - line_starts).tolist(), line.tolist(), strict=True):
+        if of_line != current:
+            added, current = 0, of_line
+        found.append(TAB_STOP_CELLS - (place + added) % TAB_STOP_CELLS)
+        added += found[-1] - 1
+    return np.array(found, np.int64)
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -241,6 +277,12 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
     return np.repeat(codes, repeats).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
+def second_halves(cells: Cells, font: BitmapFont) -> npt.NDArray[np.bool_]:
+    """Say which cells are the right half of a two-cell glyph."""
+    halves: npt.NDArray[np.bool_] = cell_tables(font).code_of[cells] == _SECOND_HALF
+    return halves
+
+
 def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
     halves: npt.NDArray[np.bool_] = codes == _SECOND_HALF
     at = np.flatnonzero(halves)
@@ -288,11 +330,3 @@ def _decode_counts(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[n
         raise ReadError(f"a count of {int(values.max())} spaces; at most {_LONGEST_RUN_CHARS} are read")
     codes[starts] = _SPACE
     repeats[starts] = values
-
-
-def run_end(text: str, position: int) -> int:
-    """Return where the run of spaces that holds ``position - 1`` or starts at ``position`` ends."""
-    return _SPACES.match(text, position).end()  # type: ignore[union-attr]  # the pattern matches everywhere
-
-
-_SPACES = re.compile(" *")

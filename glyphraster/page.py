@@ -70,6 +70,7 @@ class Page:
             "start": self.start,
             "stop": self.stop,
             "layout": self.plan.layout,
+            "columns": self.plan.columns,
             "font": self.font.name,
             "font_digest": self.font.digest,
             "rows": int(self.plan.glyphs.shape[0]),

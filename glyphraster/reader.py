@@ -22,6 +22,7 @@ from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ArgumentError, FontError, PngError, ReadError
 from glyphraster.font import BitmapFont, load_font, shipped_fonts
 from glyphraster.geometry import PageGeometry
+from glyphraster.layout import unrolled
 from glyphraster.page import RECORD_VERSION, Page
 from glyphraster.png import decode_png
 
@@ -76,7 +77,10 @@ class _Opened:
     placed: bool = False
     start: int = 0
     stop: int = 0
+    rows: int | None = None
     cells_crc32: int | None = None
+    layout: str = "flow"
+    columns: int = 1
 
 
 def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
@@ -89,7 +93,10 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
             placed=True,
             start=page.start,
             stop=page.stop,
+            rows=page.record["rows"],
             cells_crc32=page.record["cells_crc32"],
+            layout=page.plan.layout,
+            columns=page.plan.columns,
         )
     if isinstance(page, np.ndarray):
         if font is None or geometry is None:
@@ -129,7 +136,10 @@ def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
             placed=True,
             start=int(record["start"]),
             stop=int(record["stop"]),
+            rows=int(record["rows"]),
             cells_crc32=int(record["cells_crc32"]),
+            layout=record["layout"],
+            columns=int(record["columns"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
@@ -182,24 +192,19 @@ def _read_page(page: _Opened) -> str:
             "altered it; fetch or "
             f"render it again"
         )
-    used = glyphs[: _rows_used(glyphs, page.font)]
+    used = glyphs[: page.rows]
     if page.cells_crc32 is not None and zlib.crc32(used.data) != page.cells_crc32:
         raise ReadError(
             f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says "
             f"{page.cells_crc32:08x}: something altered it"
         )
-    text = decode_cells(glyphs.reshape(-1), page.font)
+    text = decode_cells(unrolled(glyphs, page.font, page.layout, page.columns), page.font)
     if page.placed and len(text) != page.stop - page.start:
         raise ReadError(
             f"{page.name} reads as {len(text)} characters where its record says {page.stop - page.start}: something "
             "altered it"
         )
     return text
-
-
-def _rows_used(glyphs: npt.NDArray[np.uint16], font: BitmapFont) -> int:
-    inked = np.flatnonzero((glyphs != font.cell(0x20)).any(axis=1))
-    return int(inked[-1]) + 1 if len(inked) else 0
 
 
 def _look_up(page: _Opened) -> npt.NDArray[np.uint16]:
