@@ -17,6 +17,7 @@ from glyphraster.page import Page
 from glyphraster.profiles import PageProfile, page_profile, reading_cell
 
 Tier = Literal["auto", "dense", "legible"]
+"""How small the glyphs may be: a key of :data:`TIERS`, or ``auto``."""
 TIERS: dict[str, int] = {"dense": 1, "legible": 2}
 """Tier and the scale at which it draws the font; ``auto`` takes the one with evidence for the model."""
 

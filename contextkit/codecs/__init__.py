@@ -101,7 +101,7 @@ def encode(conversation: Conversation, form: str) -> dict[str, Any]:
         request = codec.encode(repaired(conversation, form)[0])
         faults = codec.violations(request)
     except RecursionError as error:
-        raise RequestError(form, ("a value is nested too deeply to be written; some hundred levels are allowed",)) from error
+        raise RequestError(form, ("a value is nested too deeply to be written; flatten it",)) from error
     if faults:
         raise RequestError(form, tuple(faults))
     return request

@@ -157,22 +157,29 @@ def _server_faults(message: Block, place: str) -> Faults:
 
 
 def _image_faults(messages: list[Block]) -> Faults:
-    found = [(at, block["source"]) for at, message in enumerate(messages) for block in _pictures(blocks_of(message))]
-    side_limit_px = MAX_SIDE_MANY_PX if len(found) > MANY_IMAGES else MAX_SIDE_PX
-    for at, source in found:
-        said = str(source.get("media_type") or "nothing")
-        fault = image_fault(said, str(source.get("data") or ""), side_limit_px=side_limit_px)
+    sources = [(at, block["source"]) for at, message in enumerate(messages) for block in _pictures(blocks_of(message))]
+    inline = sum(source.get("type") == "base64" for _, source in sources)
+    side_limit_px = MAX_SIDE_MANY_PX if inline > MANY_IMAGES else MAX_SIDE_PX
+    for at, source in sources:
+        fault = _source_fault(source, side_limit_px)
         if fault:
             yield f"messages[{at}]: picture: {fault}"
 
 
-def _pictures(blocks: list[Any]) -> Iterator[Block]:
-    for block in (block for block in blocks if isinstance(block, dict)):
-        source = block.get("source")
-        if block.get("type") == "image" and isinstance(source, dict) and source.get("type") == "base64":
+def _source_fault(source: Block, side_limit_px: int) -> str | None:
+    if source.get("type") == "base64":
+        said = str(source.get("media_type") or "nothing")
+        return image_fault(said, str(source.get("data") or ""), side_limit_px=side_limit_px)
+    url = source.get("url") if source.get("type") == "url" else "not asked for"
+    served = url and not str(url).startswith("data:")
+    return None if served else f"the url is {str(url)[:20]!r}; it must be one that somebody serves"
+
+
+def _pictures(blocks: list[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if block.get("type") == "image" and isinstance(block.get("source"), dict):
             yield block
-        if isinstance(block.get("content"), list):
-            yield from _pictures(block["content"])
+        yield from _pictures(objects_in(block.get("content")))
 
 
 def _mark_faults(request: Block) -> Faults:

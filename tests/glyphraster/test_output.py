@@ -26,8 +26,14 @@ def nothing(directory):
     return False
 
 
-class Broken(Exception):
+class BlockError(Exception):
     """What a block fails with here."""
+
+
+def write_half_and_fail(out, error):
+    with staged_directory(out, anything) as stage:
+        (stage / "new").write_bytes(b"half")
+        raise error
 
 
 class TestFile:
@@ -121,19 +127,17 @@ class TestDirectory:
             (stage / "new").write_bytes(b"new")
         assert tree(tmp_path) == {"out": None, "out/new": b"new"}
 
-    @pytest.mark.parametrize("error", [Broken, KeyboardInterrupt])
+    @pytest.mark.parametrize("error", [BlockError, KeyboardInterrupt])
     def test_a_block_that_fails_leaves_the_earlier_result_and_no_other_file(self, error, tmp_path):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "old").write_bytes(b"old")
-        with pytest.raises(error), staged_directory(tmp_path / "out", anything) as stage:
-            (stage / "new").write_bytes(b"half")
-            raise error
+        with pytest.raises(error):
+            write_half_and_fail(tmp_path / "out", error)
         assert tree(tmp_path) == {"out": None, "out/old": b"old"}
 
     def test_a_block_that_fails_leaves_nothing_where_nothing_was(self, tmp_path):
-        with pytest.raises(Broken), staged_directory(tmp_path / "out", anything) as stage:
-            (stage / "new").write_bytes(b"half")
-            raise Broken
+        with pytest.raises(BlockError):
+            write_half_and_fail(tmp_path / "out", BlockError)
         assert tree(tmp_path) == {}
 
     def test_a_move_that_fails_puts_the_earlier_result_back(self, tmp_path, monkeypatch):
@@ -161,7 +165,7 @@ class TestDirectory:
             pytest.raises(ArgumentError, match=r"out exists and is no earlier output: name another place"),
             staged_directory(tmp_path / "out", nothing),
         ):
-            raise Broken
+            raise BlockError
         assert tree(tmp_path) == {"out": None, "out/thesis": b"years of work"}
 
     def test_a_file_in_the_way_is_refused_whatever_is_ours(self, tmp_path):
@@ -170,7 +174,7 @@ class TestDirectory:
             pytest.raises(ArgumentError, match=r"out exists and is no earlier output"),
             staged_directory(tmp_path / "out", anything),
         ):
-            raise Broken
+            raise BlockError
         assert tree(tmp_path) == {"out": b"a file"}
 
     def test_a_parent_that_is_a_file_is_refused(self, tmp_path):
@@ -179,7 +183,7 @@ class TestDirectory:
             pytest.raises(ArgumentError, match=r"cannot write beside .*file/out: .*; name a place that can be written"),
             staged_directory(tmp_path / "file" / "out", anything),
         ):
-            raise Broken
+            raise BlockError
         assert tree(tmp_path) == {"file": b"a file"}
 
     def test_a_link_gives_way_to_the_result_and_what_it_led_to_stays(self, tmp_path):
@@ -197,7 +201,7 @@ class TestDirectory:
             pytest.raises(ArgumentError, match=r"out exists and is no earlier output"),
             staged_directory(tmp_path / "out", anything),
         ):
-            raise Broken
+            raise BlockError
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
     def test_a_relative_place_is_the_one_of_the_moment_when_the_block_began(self, tmp_path, monkeypatch):
