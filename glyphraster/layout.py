@@ -13,6 +13,7 @@ import numpy as np
 
 from glyphraster import flow, lines
 from glyphraster.cells import LONGEST_ATOM_CELLS, Cells, cell_tables
+from glyphraster.decor import Decor, decorated
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
@@ -21,6 +22,12 @@ from glyphraster.stream import TextStream
 LAYOUTS = ("flow", "lines", "columns")
 """``flow``: cells run on from row to row, a newline is a mark. ``lines``: each line starts a row, a wrapped row starts
 with a continuation mark. ``columns``: newspaper columns of ``lines``, as many as hold the most text."""
+
+PLAIN = Decor()
+"""No caption, no line numbers."""
+
+_HIGHEST_LINE = 10**9
+"""Line numbers up to here are reckoned with when a page's room is checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,6 +46,10 @@ class PagePlan:
         One of :data:`LAYOUTS`.
     columns
         Newspaper columns; 1 in every other layout.
+    caption_rows, margin_cells
+        Rows above and cells left of the text that are not text: a caption, line numbers.
+    start_line, stop_line
+        Source line, from 1, of the first character, and of the first one behind the page.
     """
 
     glyphs: Cells
@@ -47,13 +58,23 @@ class PagePlan:
     index: int
     layout: str
     columns: int = 1
+    caption_rows: int = 0
+    margin_cells: int = 0
+    start_line: int = 1
+    stop_line: int = 1
 
     def __post_init__(self) -> None:
         self.glyphs.setflags(write=False)
 
 
 def plan_pages(
-    text: str, font: BitmapFont, geometry: PageGeometry, layout: str = "flow", *, after: PagePlan | None = None
+    text: str,
+    font: BitmapFont,
+    geometry: PageGeometry,
+    layout: str = "flow",
+    *,
+    decor: Decor = PLAIN,
+    after: PagePlan | None = None,
 ) -> list[PagePlan]:
     """Plan the pages of a text.
 
@@ -63,15 +84,17 @@ def plan_pages(
         Any string; the empty string has no pages.
     layout
         One of :data:`LAYOUTS`.
+    decor
+        Caption and line numbers.
     after
         The page that these continue: numbers and offsets go on from it.
 
     Raises
     ------
     ArgumentError
-        When the layout is unknown, or the page cannot hold the font's cells.
+        When the layout is unknown, has no place for line numbers, or the page cannot hold the font's cells.
     """
-    return list(iter_plans((text,), font, geometry, layout, after=after))
+    return list(iter_plans((text,), font, geometry, layout, decor=decor, after=after))
 
 
 def iter_plans(
@@ -80,25 +103,59 @@ def iter_plans(
     geometry: PageGeometry,
     layout: str = "flow",
     *,
+    decor: Decor = PLAIN,
     after: PagePlan | None = None,
 ) -> Iterator[PagePlan]:
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
-    _check(font, geometry, layout)
-    source, grid = TextStream(chunks), geometry.grid
-    start, index = (after.stop, after.index) if after else (0, 0)
-    likely_chars, mid_line = grid[0] * grid[1], False
+    _check(font, geometry, layout, decor)
+    source, mid_line = TextStream(chunks), False
+    rows, columns = geometry.grid
+    before, likely_chars = after or _NOTHING, rows * columns
     while True:
-        if layout == "flow":
-            (piece, glyphs), columns = flow.next_page(source, font, grid, likely_chars), 1
-        else:
-            piece, glyphs, columns = lines.next_page(
-                source, font, grid, likely_chars, mid_line=mid_line, columns=layout == "columns"
-            )
+        plan, piece = _next_plan(source, font, geometry.grid, layout, decor, before, likely_chars, mid_line)
         if not piece:
             return
-        index, stop = index + 1, start + len(piece)
-        yield PagePlan(glyphs=glyphs, start=start, stop=stop, index=index, layout=layout, columns=columns)
-        start, likely_chars, mid_line = stop, len(piece) + len(piece) // 16, not piece.endswith("\n")
+        yield plan
+        before, likely_chars, mid_line = plan, len(piece) + len(piece) // 16, not piece.endswith("\n")
+
+
+def _next_plan(
+    source: TextStream,
+    font: BitmapFont,
+    grid: tuple[int, int],
+    layout: str,
+    decor: Decor,
+    before: PagePlan,
+    likely_chars: int,
+    mid_line: bool,
+) -> tuple[PagePlan, str]:
+    line, index = before.stop_line, before.index + 1
+    margin_cells, room = decor.margin_cells(grid[0], line), decor.room(grid, line)
+    if layout == "flow":
+        (piece, body), columns = flow.next_page(source, font, room, likely_chars), 1
+    else:
+        piece, body, columns = lines.next_page(
+            source, font, room, likely_chars, mid_line=mid_line, columns=layout == "columns"
+        )
+    stop_line = line + piece.count("\n")
+    span = (line, stop_line - piece.endswith("\n"))
+    glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=mid_line)
+    plan = PagePlan(
+        glyphs=glyphs,
+        start=before.stop,
+        stop=before.stop + len(piece),
+        index=index,
+        layout=layout,
+        columns=columns,
+        caption_rows=int(decor.caption is not None),
+        margin_cells=margin_cells,
+        start_line=line,
+        stop_line=stop_line,
+    )
+    return plan, piece
+
+
+_NOTHING = PagePlan(glyphs=np.zeros((0, 0), np.uint16), start=0, stop=0, index=0, layout="flow")
 
 
 def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cells:
@@ -106,19 +163,20 @@ def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cell
     return flow.unrolled(glyphs) if layout == "flow" else lines.unrolled(glyphs, font, columns)
 
 
-def _check(font: BitmapFont, geometry: PageGeometry, layout: str) -> None:
+def _check(font: BitmapFont, geometry: PageGeometry, layout: str, decor: Decor) -> None:
     if layout not in LAYOUTS:
         raise ArgumentError(f"no layout {layout!r}; there is {', '.join(LAYOUTS)}")
+    if decor.line_numbers and layout != "lines":
+        raise ArgumentError(f"layout {layout!r} has no margin for line numbers; layout 'lines' has")
     if geometry.pitch_y_px < font.cell_height_px or geometry.pitch_x_px < font.cell_width_px:
         raise ArgumentError(
             f"a pitch of {geometry.pitch_y_px}x{geometry.pitch_x_px} px is below the cell of font {font.name!r}, "
             f"{font.cell_height_px}x{font.cell_width_px} px: raise the pitch"
         )
-    rows, columns = geometry.grid
-    spare = (cell_tables(font).wide is not None) + (layout != "flow")
-    usable = rows * (columns - spare)
+    rows, columns = decor.room(geometry.grid, _HIGHEST_LINE)
+    usable = rows * (columns - (cell_tables(font).wide is not None) - (layout != "flow"))
     if usable < LONGEST_ATOM_CELLS:
         raise ArgumentError(
-            f"a grid of {rows} rows by {columns} columns has {usable} cells; {LONGEST_ATOM_CELLS} are needed to hold "
-            "an escape"
+            f"a grid of {rows} rows by {columns} columns for text has {usable} cells; {LONGEST_ATOM_CELLS} are needed "
+            "to hold an escape"
         )

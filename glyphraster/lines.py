@@ -147,7 +147,7 @@ def _placed(cells: Cells, font: BitmapFont, width: int, lead: int) -> _Places:
 
 
 def _wrapped(within: Indices, width: int) -> tuple[Indices, Indices]:
-    """Return row and column inside a line: the first row holds ``width`` cells, later ones one less, behind the mark."""
+    """Return row and column inside a line: the first row holds ``width`` cells, later ones one less and the mark."""
     over = np.maximum(within - width, 0)
     later = within >= width
     return np.where(later, 1 + over // (width - 1), 0), np.where(later, 1 + over % (width - 1), within)
@@ -223,5 +223,5 @@ def _without_tab_padding(cells: Cells, font: BitmapFont) -> Cells:
     depth = np.zeros(len(cells) + 1, np.int64)
     np.add.at(depth, tabs + 1, 1)
     np.add.at(depth, np.minimum(tabs + 1 + padding, line_ends), -1)
-    return cells[np.cumsum(depth[:-1]) == 0]
-
+    kept: Cells = cells[np.cumsum(depth[:-1]) == 0]
+    return kept

@@ -81,6 +81,8 @@ class _Opened:
     cells_crc32: int | None = None
     layout: str = "flow"
     columns: int = 1
+    caption_rows: int = 0
+    margin_cells: int = 0
 
 
 def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
@@ -97,6 +99,8 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
             cells_crc32=page.record["cells_crc32"],
             layout=page.plan.layout,
             columns=page.plan.columns,
+            caption_rows=page.plan.caption_rows,
+            margin_cells=page.plan.margin_cells,
         )
     if isinstance(page, np.ndarray):
         if font is None or geometry is None:
@@ -140,6 +144,8 @@ def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
             cells_crc32=int(record["cells_crc32"]),
             layout=record["layout"],
             columns=int(record["columns"]),
+            caption_rows=int(record["caption_rows"]),
+            margin_cells=int(record["margin_cells"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
@@ -198,7 +204,8 @@ def _read_page(page: _Opened) -> str:
             f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says "
             f"{page.cells_crc32:08x}: something altered it"
         )
-    text = decode_cells(unrolled(glyphs, page.font, page.layout, page.columns), page.font)
+    body = used[page.caption_rows :, page.margin_cells :]
+    text = decode_cells(unrolled(body, page.font, page.layout, page.columns), page.font)
     if page.placed and len(text) != page.stop - page.start:
         raise ReadError(
             f"{page.name} reads as {len(text)} characters where its record says {page.stop - page.start}: something "

@@ -21,7 +21,7 @@ class TextStream:
         self._chunks, self._text, self._position = iter(chunks), "", 0
 
     def peek(self, count: int, *, beyond: int = 0) -> tuple[str, bool]:
-        """Return ``count`` characters, on to the end of a run of spaces and ``beyond``, and whether the text ends there."""
+        """Return ``count`` characters, on to the end of a run of spaces and ``beyond``; and whether that is all."""
         while self._holds(count + max(1, beyond)):
             end = self._run_end(self._position + count)
             if end + beyond <= len(self._text) and end < len(self._text):
