@@ -22,7 +22,7 @@ LAYERS = {
         "errors",
         "font png _lanes _kernels tables billing stream escapes clean",
         "source distance legibility profiles",
-        "cells geometry",
+        "cells geometry lookup",
         "flow lines decor",
         "engine layout",
         "page",

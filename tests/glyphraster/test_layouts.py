@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wide_font import font_with_shared_halves, wide_font
 
 import glyphraster as gr
 from glyphraster.decor import Decor
@@ -135,8 +136,6 @@ def test_line_numbers_are_refused_where_there_is_no_margin():
 
 
 def test_two_cell_glyphs_never_straddle_a_row_of_a_line():
-    from wide_font import wide_font
-
     wide = wide_font(FONT)
     geometry = gr.PageGeometry(height_px=80, width_px=5 * 24, pitch_y_px=8, pitch_x_px=5)
     for text in ("漢" * 30 + "\nx漢", "a" + "漢" * 30, "a" * 23 + "漢b\n" + "a" * 46 + "漢漢"):
@@ -145,3 +144,14 @@ def test_two_cell_glyphs_never_straddle_a_row_of_a_line():
             assert all((plan.glyphs[:, -1] != wide.cell(0x6F22)).all() for plan in plans)
             pages = [Page(plan=plan, font=wide, geometry=geometry.cropped(plan.glyphs.shape[0])) for plan in plans]
             assert gr.read(pages) == text
+
+
+WIDE_TEXTS = st.lists(st.sampled_from([*map(chr, range(0x4E00, 0x4E06)), *"AB \n\t", "é"]), max_size=120).map("".join)
+
+
+@given(WIDE_TEXTS, GEOMETRIES, st.sampled_from(LAYOUTS))
+def test_two_cell_glyphs_that_share_halves_with_each_other_and_with_letters_read_back(text, geometry, layout):
+    shared = font_with_shared_halves(FONT)
+    plans = plan_pages(text, shared, geometry, layout)
+    pages = [Page(plan=plan, font=shared, geometry=geometry.cropped(plan.glyphs.shape[0])) for plan in plans]
+    assert gr.read([page.png() for page in pages], font=shared) == text
