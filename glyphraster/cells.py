@@ -5,7 +5,7 @@ The rules, per character of the source:
 - a character with a glyph is that glyph, in one cell or two;
 - newline, carriage return and tab are marks of their own;
 - a run of four or more spaces, and any run that ends a page, is its length in count marks (small underlined digits);
-- everything else is an escape: ``ESCAPE_OPEN``, the code point in upper-case hexadecimal, ``ESCAPE_CLOSE``.
+- everything else is an escape: ``ESCAPE_OPEN``, what :mod:`glyphraster.escapes` says of it, ``ESCAPE_CLOSE``.
 
 Marks have codes beyond Unicode, so no text can hold one and decoding is unique. Blank cells after the last mark or
 character of a page mean nothing: trailing spaces are always a count.
@@ -14,7 +14,6 @@ character of a page mean nothing: trailing spaces are always a count.
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,21 +21,27 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster.errors import FontError, ReadError
+from glyphraster.escapes import LONGEST_BODY_CHARS, escape_body, named_code
 from glyphraster.font import BitmapFont, Mark
 
 Cells = npt.NDArray[np.uint16]
 Codes = npt.NDArray[np.uint32]
 
-LONGEST_ATOM_CELLS = 10
-"""The most cells that a character or a run of spaces takes: an escape at most 8, a run below 10**10 at most 10."""
+LONGEST_ATOM_CELLS = LONGEST_BODY_CHARS + 2
+"""The most cells that a character or a run of spaces takes: those of an escape."""
+
+_LONGEST_COUNT_CELLS = 10
 
 COUNTED_RUN_CHARS = 4
 """Runs of spaces from this length are drawn as a count."""
 
+TAB_STOP_CELLS = 8
+"""Distance of tab stops where columns are kept."""
+
 _LONGEST_RUN_CHARS = 1 << 30
 _MISSING = np.uint16(0xFFFF)
 _SECOND_HALF = 0xFFFFFFFF
-_SPACE = 0x20
+_SPACE, _NEWLINE, _TAB = 0x20, 0x0A, 0x09
 _HEX = "0123456789ABCDEF"
 _DIRECT = {0x0A: Mark.NEWLINE, 0x0D: Mark.CARRIAGE_RETURN, 0x09: Mark.TAB}
 _LONG_RUN = " " * COUNTED_RUN_CHARS
@@ -64,6 +69,9 @@ class CellTables:
     hexadecimal: Cells
     counts: Cells
     blank: int
+    newline: int
+    tab: int
+    continuation: int
     open: int
     close: int
     pad: int
@@ -99,6 +107,9 @@ def cell_tables(font: BitmapFont) -> CellTables:
         hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], np.uint16),
         counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], np.uint16),
         blank=font.cell(_SPACE),
+        newline=font.cell(Mark.NEWLINE),
+        tab=font.cell(Mark.TAB),
+        continuation=font.cell(Mark.CONTINUATION),
         open=font.cell(Mark.ESCAPE_OPEN),
         close=font.cell(Mark.ESCAPE_CLOSE),
         pad=font.cell(Mark.PAD),
@@ -116,13 +127,16 @@ def _wide(font: BitmapFont, drawable: npt.NDArray[np.bool_]) -> npt.NDArray[np.b
 # ---------------------------------------------------------------------------------------------------- text to cells
 
 
-def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int64]]:
+def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple[Cells, npt.NDArray[np.int64]]:
     """Turn text into cells.
 
     Parameters
     ----------
     text
         Any string, lone surrogates included.
+    aligned
+        Keep columns where a screen has them: spaces stay blanks, except those that end a line, which are counted; a tab
+        takes the blanks to its stop.
 
     Returns
     -------
@@ -135,44 +149,69 @@ def encode_cells(text: str, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.int
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     cells = tables.cell_of[codes]
     missing = np.flatnonzero(cells == _MISSING)
-    starts, lengths = _long_runs(codes) if _LONG_RUN in text else _NO_RUNS
+    starts, lengths = _line_end_runs(codes) if aligned else _long_runs(codes, text)
     wide = np.flatnonzero(tables.wide[codes]) if tables.wide is not None else _NO_RUNS[0]
-    if not (len(missing) or len(starts) or len(wide)):
+    tabs = np.flatnonzero(codes == _TAB) if aligned else _NO_RUNS[0]
+    if not (len(missing) or len(starts) or len(wide) or len(tabs)):
         return cells, np.arange(1, len(codes) + 1)
-    hex_digits = _hex_digits(codes[missing])
+    bodies = _Bodies(codes[missing], tables)
     widths = np.ones(len(codes), np.int64)
     widths[_covered(starts, lengths, len(codes))] = 0
     widths[starts] = _decimal_digits(lengths)
-    widths[missing] = hex_digits + 2
+    widths[missing] = bodies.lengths + 2
     widths[wide] = 2
+    widths[tabs] = _tab_widths(tabs, widths, codes)
     ends = np.cumsum(widths)
-    out = np.empty(int(ends[-1]), np.uint16)
-    out[ends[widths > 0] - 1] = cells[widths > 0]
-    out[ends[wide] - 2] = cells[wide]
+    out = np.full(int(ends[-1]), tables.blank, np.uint16)
+    out[(ends - widths)[widths > 0]] = cells[widths > 0]
     out[ends[wide] - 1] = cells[wide] + np.uint16(1)
-    _put_digits(out, ends[starts], lengths, _decimal_digits(lengths), 10, tables.counts)
-    _put_digits(out, ends[missing] - 1, codes[missing].astype(np.int64), hex_digits, 16, tables.hexadecimal)
+    _put_counts(out, ends[starts], lengths, tables)
+    out[_spans(ends[missing] - 1 - bodies.lengths, bodies.lengths)] = bodies.cells
     out[ends[missing] - 1] = tables.close
-    out[ends[missing] - hex_digits - 2] = tables.open
+    out[ends[missing] - bodies.lengths - 2] = tables.open
     return out, ends
 
 
 def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
     """Draw the spaces that end ``text`` as a count, so that blank cells behind them mean nothing."""
-    trailing = len(text) - len(text.rstrip(" "))
-    if not 0 < trailing < COUNTED_RUN_CHARS:
+    trailing, tables = len(text) - len(text.rstrip(" ")), cell_tables(font)
+    if not trailing or cells[-1] != tables.blank:
         return cells
-    return np.append(cells[:-trailing], cell_tables(font).counts[trailing])
+    return np.append(cells[:-trailing], tables.counts[[int(digit) for digit in str(trailing)]])
 
 
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _long_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return start and length of each run of spaces that is drawn as a count."""
+def _long_runs(codes: Codes, text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return start and length of each run of spaces that is drawn as a count wherever it stands."""
+    if _LONG_RUN not in text:
+        return _NO_RUNS
     starts, lengths = _runs(codes == _SPACE)
     counted = lengths >= COUNTED_RUN_CHARS
     return starts[counted], lengths[counted]
+
+
+def _line_end_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return start and length of each run of spaces that ends a line or the text."""
+    starts, lengths = _runs(codes == _SPACE)
+    behind = np.append(codes, np.uint32(_NEWLINE))[starts + lengths]
+    return starts[behind == _NEWLINE], lengths[behind == _NEWLINE]
+
+
+def _tab_widths(tabs: npt.NDArray[np.int64], widths: npt.NDArray[np.int64], codes: Codes) -> npt.NDArray[np.int64]:
+    """Return how many cells each tab takes to its stop, counted from the start of its line."""
+    before = np.cumsum(widths) - widths
+    newlines = np.flatnonzero(codes == _NEWLINE)
+    line = np.searchsorted(newlines, tabs)
+    line_starts = np.append(0, before[newlines] + 1)[line]
+    found, added, current = [], 0, -1
+    for place, of_line in zip((before[tabs] - line_starts).tolist(), line.tolist(), strict=True):
+        if of_line != current:
+            added, current = 0, of_line
+        found.append(TAB_STOP_CELLS - (place + added) % TAB_STOP_CELLS)
+        added += found[-1] - 1
+    return np.array(found, np.int64)
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -188,25 +227,33 @@ def _covered(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], size
 
 
 def _decimal_digits(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.searchsorted(10 ** np.arange(1, LONGEST_ATOM_CELLS, dtype=np.int64), values, "right") + 1
+    return np.searchsorted(10 ** np.arange(1, _LONGEST_COUNT_CELLS, dtype=np.int64), values, "right") + 1
 
 
-def _hex_digits(codes: Codes) -> npt.NDArray[np.int64]:
-    return np.searchsorted(16 ** np.arange(1, 6, dtype=np.int64), codes, "right") + 1
+class _Bodies:
+    """What stands between the brackets of each missing character: lengths in cells, and all cells in a row."""
+
+    def __init__(self, codes: Codes, tables: CellTables) -> None:
+        distinct, which = np.unique(codes, return_inverse=True)
+        texts = [escape_body(code) for code in distinct.tolist()]
+        lengths = np.array([len(text) for text in texts], np.int64)
+        letters = np.frombuffer("".join(texts).encode("utf-32-le"), "<u4")
+        self.lengths = lengths[which]
+        self.cells = tables.cell_of[letters[_spans((np.cumsum(lengths) - lengths)[which], self.lengths)]]
 
 
-def _put_digits(
-    out: Cells,
-    ends: npt.NDArray[np.int64],
-    values: npt.NDArray[np.int64],
-    digits: npt.NDArray[np.int64],
-    base: int,
-    glyphs: Cells,
-) -> None:
-    """Write each value so that its last digit stands just before its end."""
+def _spans(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return all indices of the spans, one span behind another."""
+    shifts = starts - (np.cumsum(lengths) - lengths)
+    return np.repeat(shifts, lengths) + np.arange(int(lengths.sum()))
+
+
+def _put_counts(out: Cells, ends: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], tables: CellTables) -> None:
+    """Write each length in count marks, its last digit just before its end."""
+    digits = _decimal_digits(lengths)
     for place in range(int(digits.max(initial=0))):
         has = digits > place
-        out[ends[has] - 1 - place] = glyphs[values[has] // base**place % base]
+        out[ends[has] - 1 - place] = tables.counts[lengths[has] // 10**place % 10]
 
 
 # ---------------------------------------------------------------------------------------------------- cells to text
@@ -241,6 +288,12 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
     return np.repeat(codes, repeats).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
+def second_halves(cells: Cells, font: BitmapFont) -> npt.NDArray[np.bool_]:
+    """Say which cells are the right half of a two-cell glyph."""
+    halves: npt.NDArray[np.bool_] = cell_tables(font).code_of[cells] == _SECOND_HALF
+    return halves
+
+
 def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
     halves: npt.NDArray[np.bool_] = codes == _SECOND_HALF
     at = np.flatnonzero(halves)
@@ -253,22 +306,34 @@ def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool
 def _decode_escapes(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[np.int64], tables: CellTables) -> None:
     """Put the code point of each escape on its opening cell and leave out the others."""
     opens, closes = np.flatnonzero(cells == tables.open), np.flatnonzero(cells == tables.close)
-    if len(opens) != len(closes) or ((closes - opens < 2) | (closes - opens > 7)).any():
-        raise ReadError(f"{len(opens)} escapes open and {len(closes)} close, each of which must hold 1 to 6 digits")
+    if len(opens) != len(closes) or ((closes - opens < 2) | (closes - opens > LONGEST_BODY_CHARS + 1)).any():
+        raise ReadError(
+            f"{len(opens)} escapes open and {len(closes)} close; each must hold 1 to {LONGEST_BODY_CHARS} cells"
+        )
+    named = (codes[opens + 1] >= ord("a")) & (codes[opens + 1] <= ord("z"))
+    values = np.zeros(len(opens), np.int64)
+    values[~named] = _hexadecimal(cells, opens[~named], closes[~named], tables)
+    for at in np.flatnonzero(named).tolist():
+        values[at] = named_code(codes[opens[at] + 1 : closes[at]].tobytes().decode("utf-32-le", "replace"))
+    repeats[_spans(opens + 1, closes - opens)] = 0
+    codes[opens] = values
+
+
+def _hexadecimal(
+    cells: npt.NDArray[Any], opens: npt.NDArray[np.int64], closes: npt.NDArray[np.int64], tables: CellTables
+) -> npt.NDArray[np.int64]:
     digit_of = np.full(len(tables.code_of), -1, np.int64)
     digit_of[tables.hexadecimal] = np.arange(16)
     values = np.zeros(len(opens), np.int64)
-    for place in range(1, 7):
+    for place in range(1, 1 + int((closes - opens - 1).max(initial=0))):
         inside = opens + place < closes
         digits = digit_of[cells[opens[inside] + place]]
         if (digits < 0).any():
             raise ReadError(f"the escape at cell {int(opens[inside][digits < 0][0])} holds something else than 0-9A-F")
-        values[inside] = values[inside] * 16 + digits
-        repeats[opens[inside] + place] = 0
+        values[inside] = np.minimum(values[inside] * 16 + digits, 0x110000)
     if (values > 0x10FFFF).any():
-        raise ReadError(f"an escape names U+{int(values.max()):X}, beyond U+10FFFF")
-    codes[opens] = values
-    repeats[closes] = 0
+        raise ReadError("an escape holds a number beyond U+10FFFF")
+    return values
 
 
 def _decode_counts(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[np.int64], tables: CellTables) -> None:
@@ -277,8 +342,8 @@ def _decode_counts(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[n
     digit_of[tables.counts] = np.arange(10)
     digits = digit_of[cells]
     starts, lengths = _runs(digits >= 0)
-    if (lengths > LONGEST_ATOM_CELLS).any():
-        raise ReadError(f"a count of {int(lengths.max())} digits; at most {LONGEST_ATOM_CELLS} are ever drawn")
+    if (lengths > _LONGEST_COUNT_CELLS).any():
+        raise ReadError(f"a count of {int(lengths.max())} digits; at most {_LONGEST_COUNT_CELLS} are ever drawn")
     values = np.zeros(len(starts), np.int64)
     for place in range(int(lengths.max(initial=0))):
         has = lengths > place
@@ -288,11 +353,3 @@ def _decode_counts(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[n
         raise ReadError(f"a count of {int(values.max())} spaces; at most {_LONGEST_RUN_CHARS} are read")
     codes[starts] = _SPACE
     repeats[starts] = values
-
-
-def run_end(text: str, position: int) -> int:
-    """Return where the run of spaces that holds ``position - 1`` or starts at ``position`` ends."""
-    return _SPACES.match(text, position).end()  # type: ignore[union-attr]  # the pattern matches everywhere
-
-
-_SPACES = re.compile(" *")

@@ -32,13 +32,27 @@ def render(
     route: Annotated[
         str | None, typer.Option(help="The API that carries the request; its maker's own by default.")
     ] = None,
+    layout: Annotated[str, typer.Option(help="flow, lines or columns.")] = "flow",
     tier: Annotated[str, typer.Option(help="auto, dense or legible.")] = "auto",
+    caption: Annotated[str | None, typer.Option(help="Label of a caption row with page and source lines.")] = None,
+    line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines; for --layout lines.")] = False,
+    clean: Annotated[str | None, typer.Option(help="terminal or typographic: readable, no longer exact.")] = None,
     engine: Annotated[str, typer.Option(help="auto, numba or numpy.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON report.")] = False,
 ) -> None:
     """Draw a file on pages.  Example: glyphraster render notes.txt --model claude-fable-5 --out pages."""
     text = _read_text(file)
-    pages = gr.render(text, model, route=route, tier=tier, engine=engine)  # type: ignore[arg-type]  # checked there
+    pages = gr.render(
+        text,
+        model,
+        route=route,
+        layout=layout,
+        tier=tier,  # type: ignore[arg-type]  # checked there
+        caption=caption,
+        line_numbers=line_numbers,
+        clean=clean,
+        engine=engine,  # type: ignore[arg-type]  # checked there
+    )
     with staged_directory(out, _holds_only_pages) as stage:
         for page in pages:
             write_atomically(stage / f"page-{page.index:03d}.png", page.png("gray1"))

@@ -11,13 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glyphraster.cells import LONGEST_ATOM_CELLS, Cells, cell_tables, close_run, encode_cells, run_end
+from glyphraster import flow, lines
+from glyphraster.cells import LONGEST_ATOM_CELLS, Cells, cell_tables
+from glyphraster.decor import Decor, decorated
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
+from glyphraster.stream import TextStream
 
-LAYOUTS = ("flow",)
-"""``flow``: cells run on from row to row, a newline is a mark."""
+LAYOUTS = ("flow", "lines", "columns")
+"""``flow``: cells run on from row to row, a newline is a mark. ``lines``: each line starts a row, a wrapped row starts
+with a continuation mark. ``columns``: newspaper columns of ``lines``, as many as hold the most text."""
+
+PLAIN = Decor()
+"""No caption, no line numbers."""
+
+_HIGHEST_LINE = 10**9
+"""Line numbers up to here are reckoned with when a page's room is checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,6 +44,12 @@ class PagePlan:
         Number of the page, from 1.
     layout
         One of :data:`LAYOUTS`.
+    columns
+        Newspaper columns; 1 in every other layout.
+    caption_rows, margin_cells
+        Rows above and cells left of the text that are not text: a caption, line numbers.
+    start_line, stop_line
+        Source line, from 1, of the first character, and of the first one behind the page.
     """
 
     glyphs: Cells
@@ -41,13 +57,24 @@ class PagePlan:
     stop: int
     index: int
     layout: str
+    columns: int = 1
+    caption_rows: int = 0
+    margin_cells: int = 0
+    start_line: int = 1
+    stop_line: int = 1
 
     def __post_init__(self) -> None:
         self.glyphs.setflags(write=False)
 
 
 def plan_pages(
-    text: str, font: BitmapFont, geometry: PageGeometry, layout: str = "flow", *, after: PagePlan | None = None
+    text: str,
+    font: BitmapFont,
+    geometry: PageGeometry,
+    layout: str = "flow",
+    *,
+    decor: Decor = PLAIN,
+    after: PagePlan | None = None,
 ) -> list[PagePlan]:
     """Plan the pages of a text.
 
@@ -57,15 +84,17 @@ def plan_pages(
         Any string; the empty string has no pages.
     layout
         One of :data:`LAYOUTS`.
+    decor
+        Caption and line numbers.
     after
         The page that these continue: numbers and offsets go on from it.
 
     Raises
     ------
     ArgumentError
-        When the layout is unknown, or the page cannot hold the font's cells.
+        When the layout is unknown, has no place for line numbers, or the page cannot hold the font's cells.
     """
-    return list(iter_plans((text,), font, geometry, layout, after=after))
+    return list(iter_plans((text,), font, geometry, layout, decor=decor, after=after))
 
 
 def iter_plans(
@@ -74,108 +103,80 @@ def iter_plans(
     geometry: PageGeometry,
     layout: str = "flow",
     *,
+    decor: Decor = PLAIN,
     after: PagePlan | None = None,
 ) -> Iterator[PagePlan]:
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
-    _check(font, geometry, layout)
+    _check(font, geometry, layout, decor)
+    source, mid_line = TextStream(chunks), False
     rows, columns = geometry.grid
-    source, likely_chars = _Source(chunks), rows * columns
-    start, index = (after.stop, after.index) if after else (0, 0)
+    before, likely_chars = after or _NOTHING, rows * columns
     while True:
-        piece, grid = _next_page(source, font, rows, columns, likely_chars)
+        plan, piece = _next_plan(source, font, geometry.grid, layout, decor, before, likely_chars, mid_line)
         if not piece:
             return
-        index += 1
-        yield PagePlan(glyphs=grid, start=start, stop=start + len(piece), index=index, layout=layout)
-        start, likely_chars = start + len(piece), len(piece) + len(piece) // 16
+        yield plan
+        before, likely_chars, mid_line = plan, len(piece) + len(piece) // 16, not piece.endswith("\n")
 
 
-def _check(font: BitmapFont, geometry: PageGeometry, layout: str) -> None:
+def _next_plan(
+    source: TextStream,
+    font: BitmapFont,
+    grid: tuple[int, int],
+    layout: str,
+    decor: Decor,
+    before: PagePlan,
+    likely_chars: int,
+    mid_line: bool,
+) -> tuple[PagePlan, str]:
+    line, index = before.stop_line, before.index + 1
+    margin_cells, room = decor.margin_cells(grid[0], line), decor.room(grid, line)
+    if layout == "flow":
+        (piece, body), columns = flow.next_page(source, font, room, likely_chars), 1
+    else:
+        piece, body, columns = lines.next_page(
+            source, font, room, likely_chars, mid_line=mid_line, columns=layout == "columns"
+        )
+    stop_line = line + piece.count("\n")
+    span = (line, stop_line - piece.endswith("\n"))
+    glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=mid_line)
+    plan = PagePlan(
+        glyphs=glyphs,
+        start=before.stop,
+        stop=before.stop + len(piece),
+        index=index,
+        layout=layout,
+        columns=columns,
+        caption_rows=int(decor.caption is not None),
+        margin_cells=margin_cells,
+        start_line=line,
+        stop_line=stop_line,
+    )
+    return plan, piece
+
+
+_NOTHING = PagePlan(glyphs=np.zeros((0, 0), np.uint16), start=0, stop=0, index=0, layout="flow")
+
+
+def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cells:
+    """Return the cells of a page in reading order, whatever its layout."""
+    return flow.unrolled(glyphs) if layout == "flow" else lines.unrolled(glyphs, font, columns)
+
+
+def _check(font: BitmapFont, geometry: PageGeometry, layout: str, decor: Decor) -> None:
     if layout not in LAYOUTS:
         raise ArgumentError(f"no layout {layout!r}; there is {', '.join(LAYOUTS)}")
+    if decor.line_numbers and layout != "lines":
+        raise ArgumentError(f"layout {layout!r} has no margin for line numbers; layout 'lines' has")
     if geometry.pitch_y_px < font.cell_height_px or geometry.pitch_x_px < font.cell_width_px:
         raise ArgumentError(
             f"a pitch of {geometry.pitch_y_px}x{geometry.pitch_x_px} px is below the cell of font {font.name!r}, "
             f"{font.cell_height_px}x{font.cell_width_px} px: raise the pitch"
         )
-    rows, columns = geometry.grid
-    usable = rows * (columns - (cell_tables(font).wide is not None))
+    rows, columns = decor.room(geometry.grid, _HIGHEST_LINE)
+    usable = rows * (columns - (cell_tables(font).wide is not None) - (layout != "flow"))
     if usable < LONGEST_ATOM_CELLS:
         raise ArgumentError(
-            f"a grid of {rows} rows by {columns} columns has {usable} cells; {LONGEST_ATOM_CELLS} are needed to hold "
-            "an escape"
+            f"a grid of {rows} rows by {columns} columns for text has {usable} cells; {LONGEST_ATOM_CELLS} are needed "
+            "to hold an escape"
         )
-
-
-class _Source:
-    """A window on a stream of text that grows on demand and drops what was taken."""
-
-    def __init__(self, chunks: Iterable[str]) -> None:
-        self._chunks, self._text, self._position = iter(chunks), "", 0
-
-    def peek(self, count: int) -> tuple[str, bool]:
-        """Return ``count`` characters, on to the end of a run of spaces, and whether the text ends there."""
-        while self._holds(count + 1):
-            end = run_end(self._text, self._position + count)
-            if end < len(self._text):
-                return self._text[self._position : end], False
-            count = end - self._position
-        return self._text[self._position :], True
-
-    def skip(self, count: int) -> None:
-        """Drop characters from the front."""
-        self._position += count
-
-    def _holds(self, count: int) -> bool:
-        """Read until ``count`` characters are at hand; say whether there are so many."""
-        while len(self._text) - self._position < count:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return False
-            self._text, self._position = self._text[self._position :] + chunk, 0
-        return True
-
-
-def _next_page(source: _Source, font: BitmapFont, rows: int, columns: int, likely_chars: int) -> tuple[str, Cells]:
-    """Take the longest piece that fits, and return it with its cells in rows."""
-    count = likely_chars
-    while True:
-        piece, last = source.peek(count)
-        cells, ends = encode_cells(piece, font)
-        breaks = _row_breaks(cells, font, rows, columns)
-        fitting = int(np.searchsorted(ends, breaks[-1], "right"))
-        if last or fitting < len(piece):
-            break
-        count *= 2
-    piece = piece[:fitting]
-    source.skip(fitting)
-    cells = close_run(cells[: ends[fitting - 1] if fitting else 0], piece, font)
-    return piece, _in_rows(cells, breaks, font, columns)
-
-
-def _row_breaks(cells: Cells, font: BitmapFont, rows: int, columns: int) -> Cells:
-    """Return where each row starts and the last one ends: a two-cell glyph never straddles a row."""
-    tables = cell_tables(font)
-    if tables.wide is None:
-        return np.arange(rows + 1) * columns  # type: ignore[return-value]
-    second_half = tables.code_of[cells] == 0xFFFFFFFF
-    breaks = [0]
-    for _ in range(rows):
-        end = breaks[-1] + columns
-        breaks.append(end - 1 if end < len(cells) and second_half[end] else end)
-    return np.array(breaks)
-
-
-def _in_rows(cells: Cells, breaks: Cells, font: BitmapFont, columns: int) -> Cells:
-    tables = cell_tables(font)
-    used = int(np.searchsorted(breaks, len(cells), "left"))
-    grid = np.full((used, columns), tables.blank, np.uint16)
-    if tables.wide is None:
-        grid.reshape(-1)[: len(cells)] = cells
-        return grid
-    for row in range(used):
-        piece = cells[breaks[row] : breaks[row + 1]]
-        grid[row, : len(piece)] = piece
-        if breaks[row + 1] - breaks[row] < columns:
-            grid[row, -1] = tables.pad
-    return grid

@@ -30,6 +30,9 @@ class Page:
         Which kernel draws; the pixels do not depend on it.
     png_mode
         The mode that the profile's row asks for; what :meth:`png` writes unless told otherwise.
+    clean, changed_chars
+        The view of :mod:`glyphraster.clean` that the source was drawn through, if any, and how many characters of the
+        whole source it changed.
     """
 
     plan: PagePlan
@@ -37,6 +40,8 @@ class Page:
     geometry: PageGeometry
     engine: Engine = "auto"
     png_mode: PngMode = "gray1"
+    clean: str | None = None
+    changed_chars: int = 0
 
     @property
     def index(self) -> int:
@@ -70,9 +75,15 @@ class Page:
             "start": self.start,
             "stop": self.stop,
             "layout": self.plan.layout,
+            "columns": self.plan.columns,
+            "caption_rows": self.plan.caption_rows,
+            "margin_cells": self.plan.margin_cells,
+            "lines": [self.plan.start_line, self.plan.stop_line],
             "font": self.font.name,
             "font_digest": self.font.digest,
             "rows": int(self.plan.glyphs.shape[0]),
+            "clean": self.clean,
+            "changed_chars": self.changed_chars,
             "cells_crc32": zlib.crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.clean import cleaned
+from glyphraster.decor import Decor
 from glyphraster.engine import Engine, chosen_engine, draw_glyphs
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont, load_font
@@ -50,6 +53,9 @@ def render(
     fonts: str | Sequence[str] | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    caption: str | None = None,
+    line_numbers: bool = False,
+    clean: str | None = None,
     engine: Engine = "auto",
     after: Page | None = None,
 ) -> list[Page]:
@@ -64,9 +70,17 @@ def render(
     fonts
         Name or path of a font; by default the one that the evidence for the model names.
     layout
-        ``"flow"``.
+        ``"flow"`` wastes no row end, ``"lines"`` starts a row with each line, ``"columns"`` sets them in newspaper
+        columns.
     tier
         ``"auto"`` takes the smallest cell with evidence of reading, ``"dense"`` 5x8 px, ``"legible"`` 10x16 px.
+    caption
+        A label for a row that names page and source lines; "" for the row without a label, None for no row.
+    line_numbers
+        Number the source lines in a margin; for ``layout="lines"``.
+    clean
+        A view of :mod:`glyphraster.clean` that trades exactness for readability: ``"terminal"`` or ``"typographic"``.
+        The pages then hold, and read back to, the cleaned text; each records the view and what it changed.
     engine
         ``"auto"``, ``"numba"`` or ``"numpy"``: the same pixels.
     after
@@ -86,8 +100,22 @@ def render(
     """
     if not isinstance(text, str):
         raise ArgumentError(f"render takes a string, got {type(text).__name__}; iter_pages takes strings in order")
-    engine = chosen_engine(engine, len(text))
-    return list(iter_pages(text, model, route=route, fonts=fonts, layout=layout, tier=tier, engine=engine, after=after))
+    view = cleaned(text, clean) if clean else None
+    pages = iter_pages(
+        view.text if view else text,
+        model,
+        route=route,
+        fonts=fonts,
+        layout=layout,
+        tier=tier,
+        caption=caption,
+        line_numbers=line_numbers,
+        engine=chosen_engine(engine, len(text)),
+        after=after,
+    )
+    if not view:
+        return list(pages)
+    return [replace(page, clean=clean, changed_chars=view.changed_chars) for page in pages]
 
 
 def iter_pages(
@@ -98,6 +126,8 @@ def iter_pages(
     fonts: str | Sequence[str] | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    caption: str | None = None,
+    line_numbers: bool = False,
     engine: Engine = "auto",
     after: Page | None = None,
 ) -> Iterator[Page]:
@@ -113,10 +143,9 @@ def iter_pages(
     profile = page_profile(model, route)
     font, scale = _font_and_scale(model, fonts, tier)
     geometry = page_geometry(profile, font, scale=scale)
-    engine = chosen_engine(engine)
-    plans = iter_plans(
-        (text,) if isinstance(text, str) else text, font, geometry, layout, after=after.plan if after else None
-    )
+    engine, chunks = chosen_engine(engine), (text,) if isinstance(text, str) else text
+    decor = Decor(caption=caption, line_numbers=line_numbers)
+    plans = iter_plans(chunks, font, geometry, layout, decor=decor, after=after.plan if after else None)
     return (_page(plan, font, geometry, profile, engine) for plan in plans)
 
 

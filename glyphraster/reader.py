@@ -6,7 +6,6 @@ compared pixel by pixel, so a page that something resized, recompressed or paint
 
 from __future__ import annotations
 
-import functools
 import itertools
 import zlib
 from collections.abc import Iterable
@@ -19,9 +18,11 @@ import numpy.typing as npt
 
 from glyphraster.cells import decode_cells
 from glyphraster.engine import draw_glyphs
-from glyphraster.errors import ArgumentError, FontError, PngError, ReadError
+from glyphraster.errors import ArgumentError, PngError, ReadError
 from glyphraster.font import BitmapFont, load_font, shipped_fonts
 from glyphraster.geometry import PageGeometry
+from glyphraster.layout import unrolled
+from glyphraster.lookup import cell_keys, look_up
 from glyphraster.page import RECORD_VERSION, Page
 from glyphraster.png import decode_png
 
@@ -76,7 +77,12 @@ class _Opened:
     placed: bool = False
     start: int = 0
     stop: int = 0
+    rows: int | None = None
     cells_crc32: int | None = None
+    layout: str = "flow"
+    columns: int = 1
+    caption_rows: int = 0
+    margin_cells: int = 0
 
 
 def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
@@ -89,7 +95,12 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
             placed=True,
             start=page.start,
             stop=page.stop,
+            rows=page.record["rows"],
             cells_crc32=page.record["cells_crc32"],
+            layout=page.plan.layout,
+            columns=page.plan.columns,
+            caption_rows=page.plan.caption_rows,
+            margin_cells=page.plan.margin_cells,
         )
     if isinstance(page, np.ndarray):
         if font is None or geometry is None:
@@ -129,7 +140,12 @@ def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
             placed=True,
             start=int(record["start"]),
             stop=int(record["stop"]),
+            rows=int(record["rows"]),
             cells_crc32=int(record["cells_crc32"]),
+            layout=record["layout"],
+            columns=int(record["columns"]),
+            caption_rows=int(record["caption_rows"]),
+            margin_cells=int(record["margin_cells"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
@@ -182,24 +198,20 @@ def _read_page(page: _Opened) -> str:
             "altered it; fetch or "
             f"render it again"
         )
-    used = glyphs[: _rows_used(glyphs, page.font)]
+    used = glyphs[: page.rows]
     if page.cells_crc32 is not None and zlib.crc32(used.data) != page.cells_crc32:
         raise ReadError(
             f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says "
             f"{page.cells_crc32:08x}: something altered it"
         )
-    text = decode_cells(glyphs.reshape(-1), page.font)
+    body = used[page.caption_rows :, page.margin_cells :]
+    text = decode_cells(unrolled(body, page.font, page.layout, page.columns), page.font)
     if page.placed and len(text) != page.stop - page.start:
         raise ReadError(
             f"{page.name} reads as {len(text)} characters where its record says {page.stop - page.start}: something "
             "altered it"
         )
     return text
-
-
-def _rows_used(glyphs: npt.NDArray[np.uint16], font: BitmapFont) -> int:
-    inked = np.flatnonzero((glyphs != font.cell(0x20)).any(axis=1))
-    return int(inked[-1]) + 1 if len(inked) else 0
 
 
 def _look_up(page: _Opened) -> npt.NDArray[np.uint16]:
@@ -211,18 +223,14 @@ def _look_up(page: _Opened) -> npt.NDArray[np.uint16]:
             f"{geometry.height_px}x{geometry.width_px}: "
             f"something resized or cropped it; fetch or render it again"
         )
-    keys, cells = _key_table(font)
-    found = _keys(_cut(page.pixels, geometry, font))
-    at = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-    unknown = np.argwhere(keys[at] != found)
-    if len(unknown):
-        row, column = unknown[0]
+    found, places = look_up(cell_keys(_cut(page.pixels, geometry, font)), font)
+    if len(places):
+        row, column = places[0]
         raise ReadError(
-            f"{page.name}: {len(unknown)} cells match no glyph of {font.name!r}, the first at row {row}, column "
-            f"{column}: "
-            f"something altered it; fetch or render it again"
+            f"{page.name}: {len(places)} cells match no glyph of {font.name!r}, the first at row {row}, column "
+            f"{column}: something altered it; fetch or render it again"
         )
-    return cells[at]
+    return found
 
 
 def _cut(pixels: Pixels, geometry: PageGeometry, font: BitmapFont) -> Pixels:
@@ -236,28 +244,3 @@ def _cut(pixels: Pixels, geometry: PageGeometry, font: BitmapFont) -> Pixels:
         :, : font.cell_height_px, :, : font.cell_width_px
     ]
     return np.packbits(cells == 0, axis=3).transpose(0, 2, 1, 3)
-
-
-def _keys(packed: Pixels) -> npt.NDArray[np.uint64]:
-    """Fold each cell's bytes into one uint64: as they are up to eight bytes, mixed by odd factors beyond."""
-    flat = packed.reshape(*packed.shape[:-2], -1)
-    width = -(-flat.shape[-1] // 8) * 8
-    padded = np.zeros((*flat.shape[:-1], width), np.uint8)
-    padded[..., : flat.shape[-1]] = flat
-    words = padded.view("<u8")
-    factors = np.array([pow(0x9E3779B97F4A7C15, place, 1 << 64) for place in range(words.shape[-1])], np.uint64)
-    keys: npt.NDArray[np.uint64] = (words * factors).sum(axis=-1, dtype=np.uint64)
-    return keys
-
-
-@functools.lru_cache(maxsize=16)
-def _key_table(font: BitmapFont) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16]]:
-    keys = _keys(font.bitmaps)
-    order = np.argsort(keys)
-    keys = keys[order]
-    if (np.diff(keys) == 0).any():
-        raise FontError(
-            f"font {font.name!r} has {int((np.diff(keys) == 0).sum())} pairs of cells with the same pixels: its pages "
-            "cannot be read back"
-        )
-    return keys, order.astype(np.uint16)

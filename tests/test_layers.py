@@ -20,9 +20,10 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing",
+        "font png _lanes _kernels tables billing stream escapes clean",
         "source distance legibility profiles",
-        "cells geometry",
+        "cells geometry lookup",
+        "flow lines decor",
         "engine layout",
         "page",
         "raster reader specimen output",
