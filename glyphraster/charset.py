@@ -8,6 +8,7 @@ import re
 from glyphraster.errors import ArgumentError
 
 _CODECS = (
+    (r"ISO10646-1", "utf_8"),                     # any codec of Unicode: the code is the code point
     (r"ISO8859-(\d+)", r"iso8859_\1"),
     (r"KOI8-([RU])", r"koi8_\1"),
     (r"(?:MICROSOFT|WINDOWS)-(?:CP)?(\d+)", r"cp\1"),
@@ -26,10 +27,10 @@ _SETS_HIGH_BITS = ("euc_jp", "euc_jis_2004", "euc_jisx0213", "gb2312", "euc_kr")
 """Codecs of 94x94 sets: X11 fonts number their rows and cells from 0x21, EUC from 0xA1."""
 
 
-def codec_of(registry: str, encoding: str) -> str | None:
-    """Return the codec for a font's charset, or None; ``" 3"`` at its end asks for EUC's third code set."""
+def codec_of(charset: str) -> str | None:
+    """Return the codec for ``REGISTRY-ENCODING``, or None; ``" 3"`` at its end asks for EUC's third code set."""
     for pattern, codec in _CODECS:
-        if match := re.fullmatch(pattern, f"{registry}-{encoding}", re.IGNORECASE):
+        if match := re.fullmatch(pattern, charset, re.IGNORECASE):
             return match.expand(codec).lower()
     return None
 
@@ -54,6 +55,8 @@ def check_codec(name: str) -> str:
 def to_unicode(code: int, codec: str) -> int | None:
     """Return the code point that a font's code stands for, or None when it is no character."""
     name, _, third = codec.partition(" ")
+    if name.startswith("utf"):
+        return code if code <= 0x10FFFF else None
     if name in _SETS_HIGH_BITS and 0x2121 <= code <= 0x7E7E:
         code |= 0x8F8080 if third else 0x8080
     try:

@@ -50,10 +50,10 @@ def cell_of(face: Typeface) -> Cell:
     FontError
         When the face is proportional, or the cell is smaller than the marks or larger than :data:`MAX_CELL_PX`.
     """
+    if not any(glyph.ink.any() for glyph in face.glyphs.values()):
+        raise FontError(f"none of its {len(face.glyphs)} glyphs has ink: there is no letter to take the cell from")
     advance, widest = _advance(face)
     boxes = [box for code in _reference(face) if (box := _box(face.glyphs[code]))]
-    if not boxes:
-        raise FontError(f"none of its {len(face.glyphs)} glyphs has ink: there is no letter to take the cell from")
     across = [box for code in widest if (box := _box(face.glyphs[code]))]
     top, bottom = max(box.top for box in boxes), min(box.bottom for box in boxes)
     left = min(0, *(box.left for box in across)) if across else 0
@@ -95,6 +95,8 @@ def _advance(face: Typeface) -> tuple[float, list[int]]:
 def _common_advance(face: Typeface, codes: list[int]) -> float:
     advances = Counter(face.glyphs[code].advance_px for code in codes)
     advance, count = advances.most_common(1)[0]
+    if advance <= 0:
+        raise FontError(f"{count} of its {len(codes)} letters advance by {advance:g} px: it has no cells")
     if count < FIXED_SHARE * len(codes):
         raise FontError(
             f"is proportional: {len(codes)} letters advance by {min(advances):g} to {max(advances):g} px, {count} of "
@@ -109,8 +111,9 @@ def _is_wide(code: int) -> bool:
 
 def _reference(face: Typeface) -> Iterable[int]:
     """Return the code points whose ink the cell must hold: ASCII, Latin letters, CJK; all where there is none."""
-    letters = [code for code in face.glyphs if 0x20 < code < 0x7F or (code < 0x180 and chr(code).isalpha())]
-    return letters + [code for code in face.glyphs if _is_wide(code)] or face.glyphs
+    inked = [code for code, glyph in face.glyphs.items() if glyph.ink.any()]
+    letters = [code for code in inked if 0x20 < code < 0x7F or (code < 0x180 and chr(code).isalpha())]
+    return letters + [code for code in inked if _is_wide(code)] or inked
 
 
 def _check_cell(cell: Cell) -> None:

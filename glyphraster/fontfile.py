@@ -96,10 +96,10 @@ def _unpacked(content: bytes, path: Path) -> bytes:
 
 _MAGIC = {
     b"STARTFONT": "BDF", b"\x01fcp": "PCF", b"\x00\x01\x00\x00": "TrueType", b"true": "TrueType", b"OTTO": "OpenType",
-    b"ttcf": "a TrueType collection", b"wOFF": "WOFF", b"wOF2": "WOFF2",
+    b"ttcf": "a TrueType collection", b"wOFF": "WOFF",
 }
 _HEX_LINE = re.compile(rb"[0-9A-Fa-f]{4,6}:(?:[0-9A-Fa-f]{32}){1,4}\s")
-_BDF_BOX = re.compile(rb"[\r\n]BBX[^\r\n +]*[ +]+(\d{1,9})[ +]+(\d{1,9})")
+_BDF_BOX = re.compile(rb"[\r\n]BBX[^\r\n +]*[ +]+0*(\d+)[ +]+0*(\d+)")
 
 
 def is_hex(content: bytes) -> bool:
@@ -124,9 +124,9 @@ def check_freetype_may_open(content: bytes, path: Path) -> None:
 def _announced_bytes(content: bytes, kind: str) -> int:
     """Return what FreeType would allocate because the file says so."""
     if kind == "BDF":
-        boxes = (map(int, match.groups()) for match in _BDF_BOX.finditer(content))
-        return sum(-(-width // 8) * height for width, height in boxes)
-    return int.from_bytes(content[16:20], "big") if kind.startswith("WOFF") else 0
+        boxes = ([min(int(word[:6]), 0x7FFF) for word in match.groups()] for match in _BDF_BOX.finditer(content))
+        return sum(-(-width // 8) * height for width, height in boxes)      # FreeType takes 0x7FFF for what is above
+    return int.from_bytes(content[16:20], "big") if kind == "WOFF" else 0
 
 
 HEX_ROWS = 16

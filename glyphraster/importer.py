@@ -51,7 +51,7 @@ _MEANING = {
     "combining": "left out: combining marks, which have no cell of their own",
     "invisible": "left out: controls, joiners and other blanks, which are escapes on a page",
     "too_wide": "left out: wider than two cells",
-    "ambiguous": "left out: two cells whose pixels can also be read as other glyphs",
+    "ambiguous": "left out: wide, with pixels that can also be read as other glyphs",
     "no_room": f"left out: a font holds {MAX_CELLS:,} cells; choose characters",
     "broken": "left out: damaged or oversized in the file",
     "unmapped": "left out: codes that the file's charset does not know",
@@ -82,7 +82,8 @@ class ImportReport:
     warnings
         Sentences on the font as a whole.
 
-    All others are code points; ``overlapping`` and ``clipped`` are in the font all the same.
+    All others are code points (``unmapped``: codes of the file's charset); ``overlapping`` and ``clipped`` are in the
+    font all the same.
     """
 
     source: str
@@ -116,7 +117,8 @@ class ImportReport:
             yield f"{len(self.duplicates):,} left out: the picture of another glyph: {twins}"
         for key, meaning in _MEANING.items():
             if codes := getattr(self, key):
-                yield f"{len(codes):,} {meaning}: {', '.join(_show(code) for code in codes[:_EXAMPLES])}"
+                show = hex if key == "unmapped" else _show
+                yield f"{len(codes):,} {meaning}: {', '.join(map(show, codes[:_EXAMPLES]))}"
         if self.closest:
             yield (f"closest in ASCII: {_show(self.closest.first)} and {_show(self.closest.second)}, "
                    f"{self.closest.distance_px} px apart")
@@ -204,6 +206,24 @@ def _open(path: Path, size_px: int | None, encoding: str | None, wanted: frozens
     return face._replace(glyphs={code: glyph for code, glyph in face.glyphs.items() if not wanted or code in wanted})
 
 
+def _ambiguous(halves: dict[int, list[bytes]]) -> set[int]:
+    """Return the wide glyphs that a reader, trying two cells before one, could see in other glyphs.
+
+    Such a glyph has a left half that is a glyph by itself, and a right half that another glyph begins with. When that
+    other is wide and no letter, it goes and a letter stays: Unifont's U+4E00, else "─" and a part of U+290F.
+    """
+    single = {cells[0] for cells in halves.values() if len(cells) == 1}
+    begins: dict[bytes, list[int]] = {}
+    for code, cells in halves.items():
+        begins.setdefault(cells[0], []).append(code)
+    dropped: set[int] = set()
+    for code, (left, *right) in halves.items():
+        if right and left in single and (others := begins.get(right[0], [])):
+            yields = not chr(code).isalpha() or right[0] in single or any(chr(other).isalpha() for other in others)
+            dropped |= {code} if yields else set(others)
+    return dropped
+
+
 class _Import:
     """One import under way: glyphs that stand, and for each reason the code points left out."""
 
@@ -258,15 +278,8 @@ class _Import:
         return None
 
     def _drop_ambiguous(self) -> None:
-        """Leave out each wide glyph that a reader, trying two cells before one, could see in other glyphs.
-
-        Such a glyph has a left half that is a glyph by itself, and a right half that another glyph begins with.
-        """
-        halves = {code: self._halves(ink) for code, ink in self.kept.items()}
-        single = {cells[0] for cells in halves.values() if len(cells) == 1}
-        starts = {cells[0] for cells in halves.values()}
-        dropped = {code for code, (left, *right) in halves.items()
-                   if right and left in single and right[0] in starts}
+        """Leave out what :func:`_ambiguous` names, and what was left out as its twin."""
+        dropped = _ambiguous({code: self._halves(ink) for code, ink in self.kept.items()})
         self.kept = {code: ink for code, ink in self.kept.items() if code not in dropped}
         self.lists["ambiguous"] = sorted(dropped | {code for code, twin in self.duplicates if twin in dropped})
         self.duplicates = [(code, twin) for code, twin in self.duplicates if twin not in dropped]

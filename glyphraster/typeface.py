@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -34,6 +35,11 @@ _UNICODE, _OUTLINE = int.from_bytes(b"unic", "big"), int.from_bytes(b"outl", "bi
 _MONO, _GREY = 1, 2
 _ATOM = 1
 _COPYRIGHT, _LICENCE, _LICENCE_URL = 0, 13, 14
+
+
+_BDF_FONT = re.compile(
+    rb"STARTFONT[^\r\n]*[\r\n]+(?:COMMENT[^\r\n]*[\r\n]+)*FONT -[^\r\n]{0,300}-([^-\r\n]{1,40}-[^-\r\n ]{1,40}) *[\r\n]"
+)
 
 
 class _BdfProperty(ctypes.Structure):
@@ -67,7 +73,7 @@ def open_typeface(
     """
     with _opened(content, path) as (ft, face):
         _choose_size(ft, face, size_px, path)
-        indices, unmapped = _characters(ft, face, encoding, path)
+        indices, unmapped = _characters(ft, face, encoding, _declared_charset(ft, face, content), path)
         chosen = {code: index for code, index in sorted(indices.items()) if wanted is None or code in wanted}
         loaded = {index: _load(ft, face, index) for index in set(chosen.values())}
         glyphs = {code: glyph for code, index in chosen.items() if (glyph := loaded[index]) is not None}
@@ -144,31 +150,38 @@ def _strike(strikes: list[tuple[int, int]], size_px: int | None, path: Path) -> 
     return fitting[0]
 
 
-def _characters(ft: _Api, face: _Face, encoding: str | None, path: Path) -> tuple[dict[int, int], list[int]]:
+def _characters(
+    ft: _Api, face: _Face, encoding: str | None, charset: str, path: Path
+) -> tuple[dict[int, int], list[int]]:
     """Return glyph index by code point, and the codes that the charset does not know."""
     record = face.contents
     maps = [record.charmaps[index] for index in range(record.num_charmaps)]
     unicode_map = next((one for one in maps if one.contents.encoding == _UNICODE), None)
     if unicode_map is not None and encoding is None:
         return _walk(ft, face, unicode_map, path), []
-    codec = encoding or _declared_codec(ft, face, path)
     if not maps:
         raise FontError(f"{path} holds 0 character maps: nothing says which glyph is which character")
+    codec = encoding or _codec(charset, path)
     indices = _walk(ft, face, maps[0], path)
     named = {code: to_unicode(code, codec) for code in indices}
     found = {point: indices[code] for code, point in reversed(named.items()) if point is not None}
     return found, [code for code, point in named.items() if point is None]
 
 
-def _declared_codec(ft: _Api, face: _Face, path: Path) -> str:
+def _declared_charset(ft: _Api, face: _Face, content: bytes) -> str:
+    """Return CHARSET_REGISTRY and CHARSET_ENCODING with a dash between; without them, the end of a BDF's FONT line."""
     encoding, registry = ctypes.c_char_p(), ctypes.c_char_p()
     read = getattr(ft, "FT_Get_BDF_Charset_ID", None)
-    if read:
-        read(face, ctypes.byref(encoding), ctypes.byref(registry))
-    words = [(word.value or b"").decode("latin-1") for word in (registry, encoding)]
-    codec = codec_of(*words)
+    if read and not read(face, ctypes.byref(encoding), ctypes.byref(registry)) and registry.value and encoding.value:
+        return (registry.value + b"-" + encoding.value).decode("latin-1")
+    match = _BDF_FONT.match(content)
+    return match[1].decode("latin-1") if match else ""
+
+
+def _codec(charset: str, path: Path) -> str:
+    codec = codec_of(charset)
     if codec is None:
-        said = f"names the charset {'-'.join(words)!r}, which is not known here" if any(words) else "names no charset"
+        said = f"names the charset {charset[:40]!r}, which is not known here" if charset else "names no charset"
         raise FontError(f"{path} has no Unicode map and {said}: give encoding=, a Python codec such as iso8859_2")
     return codec
 
@@ -231,11 +244,12 @@ def _bytes_of(bitmap: _Struct) -> npt.NDArray[np.uint8]:
 
 def _grey_share(ft: _Api, face: _Face, indices: dict[int, int]) -> float:
     """Return the share of ASCII's inked pixels that are not full: 0 for a pixel font at its own size."""
-    levels_of: list[npt.NDArray[np.uint8]] = []
-    for code in range(0x21, 0x7F):
-        if code in indices and _load(ft, face, indices[code], _RENDER_NORMAL) is not None:
-            levels_of.append(_bytes_of(face.contents.glyph.contents.bitmap).reshape(-1))
-    levels = np.concatenate([np.zeros(0, np.uint8), *levels_of])
+    drawn = (
+        _bytes_of(face.contents.glyph.contents.bitmap).reshape(-1)
+        for code in range(0x21, 0x7F)
+        if code in indices and _load(ft, face, indices[code], _RENDER_NORMAL) is not None
+    )
+    levels = np.concatenate([np.zeros(0, np.uint8), *drawn])
     return float(((levels > 0) & (levels < 255)).sum() / max(1, np.count_nonzero(levels)))
 
 
