@@ -88,9 +88,9 @@ def _unpacked(content: bytes, path: Path) -> bytes:
         unpacked = unpacker.decompress(content, MAX_FILE_BYTES + 1)
     except zlib.error as error:
         raise FontError(f"{path} is a damaged gzip file of {len(content)} bytes: {error}") from error
-    _check_size(unpacked, path)
-    if not unpacker.eof:
+    if len(unpacked) <= MAX_FILE_BYTES and not unpacker.eof:
         raise FontError(f"{path} is a gzip file cut short: {len(content)} bytes gave {len(unpacked)}; fetch it again")
+    _check_size(unpacked, path)
     return unpacked
 
 

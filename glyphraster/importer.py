@@ -177,7 +177,7 @@ def import_font(
     path = Path(path)
     _check_arguments(size_px, name)
     wanted = None if characters is None else frozenset(map(ord, "".join(characters))) | set(map(ord, NEEDED))
-    face = _open(path, size_px, encoding and check_codec(encoding), wanted)
+    face = _open(path, size_px, encoding and check_codec(encoding))
     try:
         return _Import(face, path, wanted).font(name or _name(face))
     except FontError as error:
@@ -197,20 +197,19 @@ def _name(face: Typeface) -> str:
     return f"{name}-imported" if name in shipped_fonts() else name
 
 
-def _open(path: Path, size_px: int | None, encoding: str | None, wanted: frozenset[int] | None) -> Typeface:
+def _open(path: Path, size_px: int | None, encoding: str | None) -> Typeface:
     content = read_font_file(path)
-    if not is_hex(content):
-        check_freetype_may_open(content, path)
-        return open_typeface(content, path, size_px, encoding, wanted)
-    face = parse_hex(content, path)
-    return face._replace(glyphs={code: glyph for code, glyph in face.glyphs.items() if not wanted or code in wanted})
+    if is_hex(content):
+        return parse_hex(content, path)
+    check_freetype_may_open(content, path)
+    return open_typeface(content, path, size_px, encoding)
 
 
 def _ambiguous(halves: dict[int, list[bytes]]) -> set[int]:
     """Return the wide glyphs that a reader, trying two cells before one, could see in other glyphs.
 
     Such a glyph has a left half that is a glyph by itself, and a right half that another glyph begins with. When that
-    other is wide and no letter, it goes and a letter stays: Unifont's U+4E00, else "─" and a part of U+290F.
+    other is wide and no letter, it goes and a letter stays: Unifont's U+4E00, else "─" and half of U+290D.
     """
     single = {cells[0] for cells in halves.values() if len(cells) == 1}
     begins: dict[bytes, list[int]] = {}
@@ -225,15 +224,19 @@ def _ambiguous(halves: dict[int, list[bytes]]) -> set[int]:
 
 
 class _Import:
-    """One import under way: glyphs that stand, and for each reason the code points left out."""
+    """One import under way: glyphs that stand, and for each reason the code points left out.
+
+    The cell is that of the whole file, whatever characters are wanted of it.
+    """
 
     def __init__(self, face: Typeface, path: Path, wanted: frozenset[int] | None) -> None:
-        self.face, self.path, self.cell = face, path, cell_of(face)
+        self.face, self.path, self.cell, self.wanted = face, path, cell_of(face), wanted
         self.kept = marks_in(self.cell)
         self.twins: dict[bytes, int] = {ink.tobytes(): mark for mark, ink in self.kept.items()}
         self.duplicates: list[tuple[int, int]] = []
         self.lists: dict[str, list[int]] = {key: [] for key in _MEANING}
-        self.lists |= {"broken": list(face.broken), "unmapped": list(face.unmapped)}
+        self.lists["broken"] = [code for code in face.broken if wanted is None or code in wanted]
+        self.lists["unmapped"] = list(face.unmapped)
         self.lists["missing"] = sorted((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
         self.cells = len(self.kept) + 1
 
@@ -241,7 +244,7 @@ class _Import:
         """Sort every glyph into the font or into a list, and pack the font."""
         self.kept[0x20] = np.zeros((self.cell.height_px, self.cell.width_px), np.bool_)
         for code, glyph in self.face.glyphs.items():
-            if reason := self._left_out(code, glyph):
+            if (self.wanted is None or code in self.wanted) and (reason := self._left_out(code, glyph)):
                 self.lists[reason].append(code)
         self._drop_ambiguous()
         self._check_needed()

@@ -48,9 +48,7 @@ class _BdfProperty(ctypes.Structure):
     _fields_ = (("type", ctypes.c_int), ("atom", ctypes.c_char_p))
 
 
-def open_typeface(
-    content: bytes, path: Path, size_px: int | None, encoding: str | None, wanted: frozenset[int] | None
-) -> Typeface:
+def open_typeface(content: bytes, path: Path, size_px: int | None, encoding: str | None) -> Typeface:
     """Load the glyphs of a font file.
 
     Parameters
@@ -61,8 +59,6 @@ def open_typeface(
         Pixels per em; needed for outlines, and to choose among several bitmap sizes.
     encoding
         A Python codec for a face without a Unicode map.
-    wanted
-        Code points to load; all when None.
 
     Raises
     ------
@@ -74,18 +70,17 @@ def open_typeface(
     with _opened(content, path) as (ft, face):
         _choose_size(ft, face, size_px, path)
         indices, unmapped = _characters(ft, face, encoding, _declared_charset(ft, face, content), path)
-        chosen = {code: index for code, index in sorted(indices.items()) if wanted is None or code in wanted}
-        loaded = {index: _load(ft, face, index) for index in set(chosen.values())}
-        glyphs = {code: glyph for code, index in chosen.items() if (glyph := loaded[index]) is not None}
+        loaded = {index: _load(ft, face, index) for index in set(indices.values())}
+        glyphs = {code: glyph for code, index in sorted(indices.items()) if (glyph := loaded[index]) is not None}
         outline = face.contents.face_flags & _SCALABLE and not _has_strike(face, size_px)
         return Typeface(
             name=path.name.split(".")[0] + (f"-{size_px}" if outline else ""),
             licence=_licence(ft, face),
             glyphs=glyphs,
             outline_px=size_px if outline else None,
-            grey_share=_grey_share(ft, face, chosen) if outline else 0.0,
+            grey_share=_grey_share(ft, face, indices) if outline else 0.0,
             unmapped=tuple(unmapped),
-            broken=tuple(code for code in chosen if code not in glyphs),
+            broken=tuple(sorted(indices.keys() - glyphs.keys())),
         )
 
 
