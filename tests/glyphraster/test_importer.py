@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import shutil
 import subprocess
 import sys
 import zlib
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import glyphraster as gr
+from glyphraster.bdf import to_bdf
 from glyphraster.cells import cell_tables, decode_cells, encode_cells
 from glyphraster.errors import ArgumentError, FontError, GlyphrasterError
 from glyphraster.font import MARK_BASE, Mark
@@ -497,6 +499,19 @@ class TestRealFiles:
     def test_a_jis_file_without_a_unicode_map_finds_its_characters(self):
         font = gr.import_font(real(MISC / "jiskan16.pcf.gz"))
         assert {ord(character) for character in "日本語カナひら"} <= set(font.codepoints.tolist())
+
+    @pytest.mark.parametrize(("tool", "arguments", "suffix"), [
+        ("bdftopcf", ["-o"], ".pcf"), ("fonttosfnt", ["-o"], ".otb"),
+    ])
+    def test_our_font_comes_back_from_pcf_and_otb(self, tmp_path, tool, arguments, suffix):
+        if shutil.which(tool) is None:
+            pytest.skip(f"needs {tool} (Debian: xfonts-utils)")
+        source, path = tmp_path / "ours.bdf", tmp_path / f"ours{suffix}"
+        source.write_text(to_bdf(OURS))
+        subprocess.run([tool, *arguments, path, source], check=True, capture_output=True)
+        (tmp_path / "ours.gz").write_bytes(gzip.compress(path.read_bytes()))
+        assert gr.import_font(path).digest == OURS.digest
+        assert gr.import_font(tmp_path / "ours.gz").digest == OURS.digest
 
     @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=30), st.floats(0, 1))
