@@ -3,6 +3,7 @@
 from glyphraster.errors import GlyphrasterError
 from glyphraster.font import BitmapFont, load_font
 from glyphraster.geometry import PageGeometry
+from glyphraster.importer import import_font
 from glyphraster.layout import PagePlan, plan_pages
 from glyphraster.page import Page
 from glyphraster.profiles import PageProfile, page_profile, reading_cell
@@ -19,6 +20,7 @@ __all__ = [
     "PageProfile",
     "Tier",
     "draw",
+    "import_font",
     "iter_pages",
     "load_font",
     "page_profile",

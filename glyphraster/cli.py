@@ -101,7 +101,7 @@ def read(
 
 @font_app.command("build")
 def font_build(
-    source: Annotated[Path, typer.Argument(help="A .glyphs source.")],
+    source: Annotated[Path, typer.Argument(help="A .glyphs source, or a BDF of cells.")],
     out: Annotated[Path | None, typer.Option(help="The packed font; by default the one inside the package.")] = None,
 ) -> None:
     """Pack a font source.  Example: glyphraster font build fonts/glyph5x8.glyphs."""
@@ -115,6 +115,36 @@ def font_build(
     )
 
 
+@font_app.command("import")
+def font_import(
+    file: Annotated[Path, typer.Argument(help="BDF, PCF, OTB, TTF, OTF, WOFF or GNU .hex; also gzipped.")],
+    out: Annotated[Path, typer.Option(help="The packed font, a .npz.")],
+    size: Annotated[int | None, typer.Option(help="Pixels per em; needed for outlines.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the font; by default after the file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Python codec of a file in an unnamed legacy charset.")] = None,
+    characters: Annotated[
+        Path | None, typer.Option(help="A UTF-8 text: only its characters are imported, beside blank and 0-9A-F.")
+    ] = None,
+) -> None:
+    """Import a font that others drew.  Example: glyphraster font import 6x13.pcf.gz --out 6x13.npz."""
+    wanted = None if characters is None else set(_read_text(characters)) - set("\n\r\t")
+    font = gr.import_font(file, size_px=size, name=name, encoding=encoding, characters=wanted)
+    write_atomically(out, font.packed())
+    typer.echo(f"{font.name} in {out}, digest {font.digest}; licence: {_shortened(font.licence)}\n{font.report}")
+
+
+@font_app.command("export")
+def font_export(
+    font: Annotated[str, typer.Argument(help="Name of a shipped font, or path of a packed one.")],
+    out: Annotated[Path, typer.Option(help="The BDF.")],
+) -> None:
+    """Write a font as BDF, for font editors.  Example: glyphraster font export glyph5x8 --out glyph5x8.bdf."""
+    from glyphraster.bdf import to_bdf
+
+    write_atomically(out, to_bdf(gr.load_font(font)).encode())
+    typer.echo(f"BDF in {out}; build it again with: glyphraster font build {out} --out FONT.npz")
+
+
 @font_app.command("show")
 def font_show(
     font: Annotated[str, typer.Argument(help="Name of a shipped font, or path of a packed one.")],
@@ -126,6 +156,10 @@ def font_show(
 
     write_atomically(out, specimen(gr.load_font(font), scale))
     typer.echo(f"specimen in {out}")
+
+
+def _shortened(text: str, most_chars: int = 100) -> str:
+    return text if len(text) <= most_chars else f"{text[:most_chars]}... ({len(text):,} characters)"
 
 
 def _read_text(file: Path) -> str:

@@ -117,7 +117,11 @@ class BitmapFont:
         return int(self.first_cells[index])
 
     def save(self, path: str | Path) -> None:
-        """Write the packed form (a ``.npz`` whose bytes depend on nothing but the font)."""
+        """Write the packed form to a file."""
+        Path(path).write_bytes(self.packed())
+
+    def packed(self) -> bytes:
+        """Return the packed form: a ``.npz`` whose bytes depend on nothing but the font."""
         meta = {key: getattr(self, key) for key in _META}
         arrays: dict[str, npt.NDArray[Any]] = {
             "meta": np.frombuffer(json.dumps(meta, sort_keys=True).encode(), np.uint8),
@@ -125,7 +129,7 @@ class BitmapFont:
             "spans": self.spans,
             "bitmaps": self.bitmaps,
         }
-        Path(path).write_bytes(_zip(arrays))
+        return _zip(arrays)
 
 
 _META = ("name", "cell_height_px", "cell_width_px", "baseline_px", "licence")

@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.bdf import from_bdf
 from glyphraster.errors import FontError
 from glyphraster.font import MARK_BASE, BitmapFont, Mark
 
@@ -108,15 +109,17 @@ def format_font(font: BitmapFont) -> str:
 
 
 def build(source_path: str | Path, out_path: str | Path) -> BitmapFont:
-    """Read the source at ``source_path`` and save the packed font at ``out_path``.
+    """Read the source at ``source_path``, a BDF when so named, and save the packed font at ``out_path``.
 
     Raises
     ------
     FontError
-        When the source is missing, is not UTF-8, or :func:`parse` refuses it; the message names the file.
+        When the source is missing, is not UTF-8, or :func:`parse` (for ``.bdf``: :func:`glyphraster.bdf.from_bdf`)
+        refuses it; the message names the file.
     """
+    read = from_bdf if Path(source_path).suffix == ".bdf" else parse
     try:
-        font = parse(Path(source_path).read_text(encoding="utf-8"))
+        font = read(Path(source_path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise FontError(f"{source_path} cannot be read as a font source: {error}") from error
     except FontError as error:

@@ -1,0 +1,337 @@
+"""Fonts that others drew: any BDF, PCF, OTB, TTF, OTF, WOFF or GNU .hex at a pixel size, as a font of cells.
+
+A page is read back by its pixels, so no two glyphs of a font may look the same. What cannot be told from another glyph
+is left out, drawn as an escape on the page, and listed in the :class:`ImportReport`; so is everything else that did
+not come along as the file has it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from glyphraster.charset import check_codec
+from glyphraster.distance import Pair, closest_pairs
+from glyphraster.errors import ArgumentError, FontError
+from glyphraster.fitting import cell_of, cells_taken, fit, marks_in
+from glyphraster.font import MARK_BASE, BitmapFont, Mark, shipped_fonts
+from glyphraster.fontfile import (
+    MAX_CELL_PX,
+    Glyph,
+    Ink,
+    Typeface,
+    check_freetype_may_open,
+    is_hex,
+    parse_hex,
+    read_font_file,
+)
+from glyphraster.typeface import open_typeface
+
+MAX_CELLS = 65_534
+"""Most cells that a page can address (:mod:`glyphraster.cells`), the marks among them."""
+
+LEAST_OUTLINE_PX = 9
+"""Outlines below this lose strokes: the importer warns."""
+
+NEEDED = " 0123456789ABCDEF"
+"""Characters that every page needs, for blanks and escapes."""
+
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
+_EXAMPLES = 8
+
+Codes = tuple[int, ...]
+
+
+_MEANING = {
+    "blank": "left out: no ink (the space alone may be blank)",
+    "combining": "left out: combining marks, which have no cell of their own",
+    "invisible": "left out: controls, joiners and other blanks, which are escapes on a page",
+    "too_wide": "left out: wider than two cells",
+    "ambiguous": "left out: wide, with pixels that can also be read as other glyphs",
+    "no_room": f"left out: a font holds {MAX_CELLS:,} cells; choose characters",
+    "broken": "left out: damaged or oversized in the file",
+    "unmapped": "left out: codes that the file's charset does not know",
+    "missing": "asked for and not in the file",
+    "overlapping": "cut at the side of the cell",
+    "clipped": "cut above or below the cell",
+}
+"""The lists of a report, in the order in which it prints them, and what it calls them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """Say what became of every glyph of a file; code points are ascending.
+
+    Attributes
+    ----------
+    source
+        Path of the file.
+    glyphs, wide
+        Characters in the font, marks not counted, and those of two cells among them.
+    cell_height_px, cell_width_px
+        The cell.
+    duplicates
+        Pairs of a code point left out and the one that has the same picture and stands (from
+        :data:`~glyphraster.font.MARK_BASE` on: a mark).
+    closest
+        The pair of ASCII characters that differ in the fewest pixels; None when there are no two.
+    warnings
+        Sentences on the font as a whole.
+
+    All others are code points (``unmapped``: codes of the file's charset); ``overlapping`` and ``clipped`` are in the
+    font all the same.
+    """
+
+    source: str
+    glyphs: int
+    wide: int
+    cell_height_px: int
+    cell_width_px: int
+    duplicates: tuple[tuple[int, int], ...]
+    closest: Pair | None
+    warnings: tuple[str, ...]
+    blank: Codes = ()
+    combining: Codes = ()
+    invisible: Codes = ()
+    too_wide: Codes = ()
+    ambiguous: Codes = ()
+    no_room: Codes = ()
+    broken: Codes = ()
+    unmapped: Codes = ()
+    missing: Codes = ()
+    overlapping: Codes = ()
+    clipped: Codes = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        cell = f"{self.cell_height_px}x{self.cell_width_px}"
+        yield f"{self.glyphs:,} glyphs in cells of {cell} px from {self.source}, {self.wide:,} of them wide"
+        if self.duplicates:
+            twins = ", ".join(f"{_show(code)}={_show(twin)}" for code, twin in self.duplicates[:_EXAMPLES])
+            yield f"{len(self.duplicates):,} left out: the picture of another glyph: {twins}"
+        for key, meaning in _MEANING.items():
+            if codes := getattr(self, key):
+                show = hex if key == "unmapped" else _show
+                yield f"{len(codes):,} {meaning}: {', '.join(map(show, codes[:_EXAMPLES]))}"
+        if self.closest:
+            yield (f"closest in ASCII: {_show(self.closest.first)} and {_show(self.closest.second)}, "
+                   f"{self.closest.distance_px} px apart")
+        yield from (f"warning: {warning}" for warning in self.warnings)
+
+
+def _show(code: int) -> str:
+    if code >= MARK_BASE:
+        return f"the mark {Mark(code).name}"
+    alone = chr(code).isprintable() and not chr(code).isspace() and not unicodedata.combining(chr(code))
+    return f"U+{code:04X} {chr(code)}" if alone else f"U+{code:04X}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ImportedFont(BitmapFont):
+    """A :class:`~glyphraster.font.BitmapFont` and the ``report`` of its import; ``save`` writes the font alone."""
+
+    report: ImportReport
+
+
+def import_font(
+    path: str | Path,
+    *,
+    size_px: int | None = None,
+    name: str | None = None,
+    encoding: str | None = None,
+    characters: Iterable[str] | None = None,
+) -> ImportedFont:
+    """Import a fixed-width font file, black and white, in cells of one size; CJK takes two.
+
+    Parameters
+    ----------
+    path
+        BDF, PCF, OTB, TTF, OTF or WOFF (through FreeType, the extra ``fonts``), or GNU .hex; also gzipped.
+    size_px
+        Pixels per em; needed for outlines and files of several sizes.
+    name
+        What to call the font; by default after the file.
+    encoding
+        A Python codec, for a file in a legacy charset that does not name it.
+    characters
+        What to import besides the blank and ``0-9A-F``; everything by default.
+
+    Returns
+    -------
+    ImportedFont
+        With the marks of a page, taken from ``glyph5x8``, and a report of all that did not come along as drawn.
+
+    Raises
+    ------
+    FontError
+        When the file is damaged, hostile, proportional, or its ``0`` looks like its ``O``; the message has the path.
+    ArgumentError
+        When the file is not there, or an argument is not one of those named here.
+    """
+    path = Path(path)
+    _check_arguments(size_px, name)
+    wanted = None if characters is None else frozenset(map(ord, "".join(characters))) | set(map(ord, NEEDED))
+    face = _open(path, size_px, encoding and check_codec(encoding))
+    try:
+        return _Import(face, path, wanted).font(name or _name(face))
+    except FontError as error:
+        raise FontError(f"{path}: {error}") from error
+
+
+def _check_arguments(size_px: int | None, name: str | None) -> None:
+    if size_px is not None and not (isinstance(size_px, int) and 1 <= size_px <= MAX_CELL_PX):
+        raise ArgumentError(f"size_px is {size_px!r}; it must be a whole number from 1 to {MAX_CELL_PX}")
+    if name is not None and (not name.isprintable() or not name.strip() or name in shipped_fonts()):
+        raise ArgumentError(f"name is {name!r}; it must be printable words and none of {', '.join(shipped_fonts())}")
+
+
+def _name(face: Typeface) -> str:
+    """Return the name that the file suggests, never that of a font of ours."""
+    name = "".join(character for character in face.name if character.isprintable()).strip() or "imported"
+    return f"{name}-imported" if name in shipped_fonts() else name
+
+
+def _open(path: Path, size_px: int | None, encoding: str | None) -> Typeface:
+    content = read_font_file(path)
+    if is_hex(content):
+        return parse_hex(content, path)
+    check_freetype_may_open(content, path)
+    return open_typeface(content, path, size_px, encoding)
+
+
+def _ambiguous(halves: dict[int, list[bytes]]) -> set[int]:
+    """Return the wide glyphs that a reader, trying two cells before one, could see in other glyphs.
+
+    Such a glyph has a left half that is a glyph by itself, and a right half that another glyph begins with. When that
+    other is wide and no letter, it goes and a letter stays: Unifont's U+4E00, else "─" and half of U+290D.
+    """
+    single = {cells[0] for cells in halves.values() if len(cells) == 1}
+    begins: dict[bytes, list[int]] = {}
+    for code, cells in halves.items():
+        begins.setdefault(cells[0], []).append(code)
+    dropped: set[int] = set()
+    for code, (left, *right) in halves.items():
+        if right and left in single and (others := begins.get(right[0], [])):
+            yields = not chr(code).isalpha() or right[0] in single or any(chr(other).isalpha() for other in others)
+            dropped |= {code} if yields else set(others)
+    return dropped
+
+
+class _Import:
+    """One import under way: glyphs that stand, and for each reason the code points left out.
+
+    The cell is that of the whole file, whatever characters are wanted of it.
+    """
+
+    def __init__(self, face: Typeface, path: Path, wanted: frozenset[int] | None) -> None:
+        self.face, self.path, self.cell, self.wanted = face, path, cell_of(face), wanted
+        self.kept = marks_in(self.cell)
+        self.twins: dict[bytes, int] = {ink.tobytes(): mark for mark, ink in self.kept.items()}
+        self.duplicates: list[tuple[int, int]] = []
+        self.lists: dict[str, list[int]] = {key: [] for key in _MEANING}
+        self.lists["broken"] = [code for code in face.broken if wanted is None or code in wanted]
+        self.lists["unmapped"] = list(face.unmapped)
+        self.lists["missing"] = sorted((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
+        self.cells = len(self.kept) + 1
+
+    def font(self, name: str) -> ImportedFont:
+        """Sort every glyph into the font or into a list, and pack the font."""
+        self.kept[0x20] = np.zeros((self.cell.height_px, self.cell.width_px), np.bool_)
+        for code, glyph in self.face.glyphs.items():
+            if (self.wanted is None or code in self.wanted) and (reason := self._left_out(code, glyph)):
+                self.lists[reason].append(code)
+        self._drop_ambiguous()
+        self._check_needed()
+        return self._pack(name)
+
+    def _left_out(self, code: int, glyph: Glyph) -> str | None:
+        """Take a glyph in, or return the list that it belongs to."""
+        category, span = unicodedata.category(chr(code)), cells_taken(glyph, self.cell)
+        if code == 0x20:
+            return None
+        if category in _INVISIBLE:
+            return "invisible"
+        if category in ("Mn", "Me") or span == 0:
+            return "combining"
+        if span > 2:
+            return "too_wide"
+        if not glyph.ink.any():
+            return "blank"
+        return self._take(code, glyph, span)
+
+    def _take(self, code: int, glyph: Glyph, span: int) -> str | None:
+        fitted = fit(glyph, self.cell, span)
+        if not fitted.ink.any():
+            return "blank"
+        if (twin := self.twins.get(fitted.ink.tobytes())) is not None:
+            self.duplicates.append((code, twin))
+            return None
+        if self.cells + span > MAX_CELLS:
+            return "no_room"
+        self.twins[fitted.ink.tobytes()] = code
+        self.kept[code], self.cells = fitted.ink, self.cells + span
+        self.lists["overlapping"] += [code] * fitted.overlaps
+        self.lists["clipped"] += [code] * fitted.clipped
+        return None
+
+    def _drop_ambiguous(self) -> None:
+        """Leave out what :func:`_ambiguous` names, and what was left out as its twin."""
+        dropped = _ambiguous({code: self._halves(ink) for code, ink in self.kept.items()})
+        self.kept = {code: ink for code, ink in self.kept.items() if code not in dropped}
+        self.lists["ambiguous"] = sorted(dropped | {code for code, twin in self.duplicates if twin in dropped})
+        self.duplicates = [(code, twin) for code, twin in self.duplicates if twin not in dropped]
+        for key in ("overlapping", "clipped"):
+            self.lists[key] = [code for code in self.lists[key] if code in self.kept]
+
+    def _halves(self, ink: Ink) -> list[bytes]:
+        return [cell.tobytes() for cell in np.split(ink, ink.shape[1] // self.cell.width_px, axis=1)]
+
+    def _check_needed(self) -> None:
+        alike = dict(self.duplicates)
+        if alike.get(ord("O")) == ord("0"):
+            raise FontError("0 and O have the same picture: ids could not be read; take another font or size")
+        if lost := [code for code in map(ord, NEEDED) if code in alike]:
+            raise FontError(f"{chr(lost[0])!r} and {_show(alike[lost[0]])} have the same picture: escapes need both")
+        if self.kept.keys() <= set(Mark) | {0x20}:
+            raise FontError(f"0 of {len(self.face.glyphs)} glyphs can be imported: blank, combining or too wide")
+
+    def _pack(self, name: str) -> ImportedFont:
+        codes = sorted(self.kept)
+        cells = [np.split(self.kept[code], self.kept[code].shape[1] // self.cell.width_px, axis=1) for code in codes]
+        font = BitmapFont(
+            name=name, licence=self.face.licence or f"not stated in {self.path.name}",
+            cell_height_px=self.cell.height_px, cell_width_px=self.cell.width_px, baseline_px=self.cell.baseline_px,
+            codepoints=np.array(codes, np.uint32), spans=np.array([len(each) for each in cells], np.uint8),
+            bitmaps=np.packbits(np.array([cell for each in cells for cell in each]), axis=-1),
+        )
+        return ImportedFont(**{each.name: getattr(font, each.name) for each in fields(font)}, report=self._report(font))
+
+    def _report(self, font: BitmapFont) -> ImportReport:
+        ascii_there = [chr(code) for code in range(0x21, 0x7F) if code in self.kept]
+        return ImportReport(
+            source=str(self.path),
+            glyphs=len(font.codepoints) - len(Mark),
+            wide=int((font.spans == 2).sum()),
+            cell_height_px=self.cell.height_px, cell_width_px=self.cell.width_px,
+            duplicates=tuple(self.duplicates),
+            closest=closest_pairs(font, ascii_there, 1)[0] if len(ascii_there) > 1 else None,
+            warnings=tuple(_warnings(self.face, font)),
+            **{key: tuple(codes) for key, codes in self.lists.items()},
+        )
+
+
+def _warnings(face: Typeface, font: BitmapFont) -> Iterator[str]:
+    if face.outline_px is not None and face.outline_px < LEAST_OUTLINE_PX:
+        yield f"outlines at {face.outline_px} px lose strokes; take {LEAST_OUTLINE_PX} px or more, or a bitmap font"
+    if face.grey_share:
+        yield (f"{face.grey_share:.0%} of ASCII's pixels are covered in part and were rounded: this is no pixel font, "
+               "or not at its own size")
+    if lacking := [character for character in NEEDED if ord(character) not in font.codepoints]:
+        yield (f"{len(lacking)} of the {len(NEEDED)} characters that a page needs are missing "
+               f"({''.join(lacking)}): the font cannot carry pages alone")
