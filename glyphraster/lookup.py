@@ -1,8 +1,8 @@
 """Pixels to cells: which glyph of a font a cell shows.
 
-A cell's bits are folded into one key. A two-cell glyph is known by both its halves: right halves may look like
-anything, since a row is read from its start and a left half always takes the next cell with it, so only a left half
-must not look like a one-cell glyph.
+A cell's bits are folded into one key. A row is read from its start: where a cell and the next one are the two halves of
+a wide glyph they are that glyph, else the cell is a one-cell glyph. Halves may look alike, and like other glyphs, as
+long as no wide glyph is also a one-cell glyph followed by the start of another.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _FACTOR = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _KeyTable:
-    """Sorted keys and their cells: of one-cell glyphs, of left halves, of both halves folded."""
+    """Sorted keys and their cells: of one-cell glyphs, and of both halves of wide ones folded."""
 
     narrow: Keys
     narrow_cells: Cells
-    lefts: Keys
     pairs: Keys
     pair_cells: Cells
 
@@ -68,25 +67,22 @@ def look_up(keys: Keys, font: BitmapFont) -> tuple[Cells, npt.NDArray[Any]]:
     table = _key_table(font)
     at = _nearest(table.narrow, keys)
     cells, known = table.narrow_cells[at], table.narrow[at] == keys
-    if len(table.lefts):
-        rows, columns = np.nonzero(_left_halves(keys, table))
-        pairs = _folded(keys[rows, columns], keys[rows, np.minimum(columns + 1, keys.shape[1] - 1)])
+    if len(table.pairs):
+        pairs = _folded(keys[:, :-1], keys[:, 1:])
         at = _nearest(table.pairs, pairs)
-        known[rows, columns] = (table.pairs[at] == pairs) & (columns + 1 < keys.shape[1])
-        inside = columns + 1 < keys.shape[1]
-        known[rows[inside], columns[inside] + 1] = True
-        cells[rows, columns] = table.pair_cells[at]
-        cells[rows[inside], columns[inside] + 1] = table.pair_cells[at][inside] + np.uint16(1)
+        rows, columns = np.nonzero(_every_other(table.pairs[at] == pairs))
+        cells[rows, columns] = table.pair_cells[at[rows, columns]]
+        cells[rows, columns + 1] = cells[rows, columns] + np.uint16(1)
+        known[rows, columns] = known[rows, columns + 1] = True
     return cells, np.argwhere(~known)
 
 
-def _left_halves(keys: Keys, table: _KeyTable) -> npt.NDArray[np.bool_]:
-    """Say which cells are left halves: of a run of cells that look like one, every other, from the first."""
-    looks = table.lefts[_nearest(table.lefts, keys)] == keys
-    place = np.arange(keys.shape[1])
-    last_other = np.maximum.accumulate(np.where(looks, -1, place), axis=1)
-    lefts: npt.NDArray[np.bool_] = looks & ((place - last_other) % 2 == 1)
-    return lefts
+def _every_other(halves: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Keep the first, third, ... of each run in a row: the cell behind a left half is its right half."""
+    place = np.arange(halves.shape[1])
+    last_other = np.maximum.accumulate(np.where(halves, -1, place), axis=1)
+    kept: npt.NDArray[np.bool_] = halves & ((place - last_other) % 2 == 1)
+    return kept
 
 
 def _nearest(table: Keys, keys: Keys) -> npt.NDArray[np.int64]:
@@ -106,13 +102,13 @@ def _key_table(font: BitmapFont) -> _KeyTable:
         if len(np.unique(found)) < len(found):
             same = len(found) - len(np.unique(found))
             raise FontError(f"font {font.name!r} has {same} {kind} glyph(s) that look like another: it cannot be read")
-    if (same := int(np.isin(keys[wide], keys[narrow]).sum())) > 0:
-        raise FontError(f"font {font.name!r} has {same} left halves that look like a one-cell glyph: it cannot be read")
+    starts = np.append(keys[narrow], keys[wide])
+    if (twofold := int((np.isin(keys[wide], keys[narrow]) & np.isin(keys[wide + 1], starts)).sum())) > 0:
+        raise FontError(f"font {font.name!r} has {twofold} wide glyph(s) that look like two others: it cannot be read")
     by_key, by_pair = np.argsort(keys[narrow]), np.argsort(pairs)
     return _KeyTable(
         narrow=keys[narrow][by_key],
         narrow_cells=narrow[by_key].astype(np.uint16),
-        lefts=np.unique(keys[wide]),
         pairs=pairs[by_pair],
         pair_cells=wide[by_pair].astype(np.uint16),
     )

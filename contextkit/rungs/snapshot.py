@@ -226,7 +226,7 @@ def _refusal(drawn: _Drawn | None, budget: Budget, room: int, before: int) -> st
             f"the middle without its bulk still takes {len(drawn.pages)} pages, {drawn.tokens:,} tokens with the rest; "
             f"there is room for {room} pages and {budget.limit_tokens:,} tokens"
         )
-    pages, text = sum(page_tokens(page, budget) for page in drawn.pages), budget.estimator.text(drawn.source)
+    pages, text = sum(page_tokens(page, budget) for page in drawn.pages), _text_tokens(drawn, budget)
     if pages > PAYS_AT_SHARE * text:
         return (
             f"{len(drawn.pages)} page(s) cost {pages:,} tokens, their text {text:,}: less than a tenth saved"
@@ -234,6 +234,13 @@ def _refusal(drawn: _Drawn | None, budget: Budget, room: int, before: int) -> st
     if drawn.tokens >= before:
         return f"{len(drawn.pages)} page(s) and their introduction would take {before:,} tokens to {drawn.tokens:,}"
     return None
+
+
+def _text_tokens(drawn: _Drawn, budget: Budget) -> int:
+    """Return what stands against the pages: the text they show, or, where bulk gave way, all that was there."""
+    if not drawn.gone:
+        return budget.estimator.text(drawn.source)
+    return sum(budget.estimator.messages(region.original.messages) for region in drawn.regions)
 
 
 def _room(conversation: Conversation, budget: Budget, middle: Sequence[range], tier: gr.Tier) -> int:

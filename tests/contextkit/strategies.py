@@ -85,6 +85,16 @@ def worked(rounds=40):
         *middle_again(middle), machine("$ ls\n" + "file.txt\n" * 90), user("And now?"))  # fmt: skip
 
 
+def session(*middle, newest="And now?"):
+    """Return a session whose middle no rule protects."""
+    return talk(user("Fix it."), *middle, says(PROSE * 20), user(newest))
+
+
+def outputs(*sizes):
+    """Return a middle of command outputs of so many characters each."""
+    return [message for size in sizes for message in run(f"c{size}", "bash", "x" * size, command=f"seq {size}")]
+
+
 def middle_again(messages):
     """Return the messages with other call ids."""
     def renamed(part):
