@@ -165,12 +165,18 @@ def _fail(message: str, code: int) -> NoReturn:
     raise SystemExit(code)
 
 
+_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+"""Base of what typer says of a command line that does not parse; typer itself does not name it."""
+
+
 def main() -> None:
     """Run the command line; deliberate errors become one line on standard error and their exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
     try:
-        app()
+        raise SystemExit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
+    except _USAGE_ERROR as error:
+        _fail(f"{error.format_message().rstrip('.')}; see contextkit --help", EXIT_BAD_INPUT)
     except ContextkitError as error:
         _fail(str(error), error.exit_code)
     except GlyphrasterError as error:

@@ -63,8 +63,8 @@ class Plan:
     def pages(self) -> tuple[gr.Page, ...]:
         """The pages that the request will hold, placed one after the other; a later rung may have taken some."""
         pages: list[gr.Page] = []
-        for _, page in _held(self):
-            pages.append(_placed(page, pages[-1].stop if pages else 0))
+        for slot, page in _held(self):
+            pages.append(page.behind(pages[-1] if pages else None, slot.stands_for))
         return tuple(pages)
 
     @property
@@ -80,17 +80,9 @@ class Plan:
 
 def _held(plan: Plan) -> list[tuple[Pending, gr.Page]]:
     """Return the slots that stand for pages, in order, with their pages: key and text tell them apart."""
-    drawn = {
-        (page_key(page), step.source[page.start : page.stop]): page for step in plan.steps for page in step.pages
-    }
+    drawn = {(page_key(page), step.source[page.start : page.stop]): page for step in plan.steps for page in step.pages}
     slots = (part for message in plan.conversation.messages for part in message.of(Pending))
     return [(slot, drawn[slot.key, slot.stands_for]) for slot in slots if (slot.key, slot.stands_for) in drawn]
-
-
-def _placed(page: gr.Page, start: int) -> gr.Page:
-    if page.start == start:
-        return page
-    return replace(page, plan=replace(page.plan, start=start, stop=start + page.stop - page.start))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,13 +226,7 @@ def fit(
 def does_not_fit(plan: Plan) -> DoesNotFitError:
     """Return the error that says why a plan does not fit and what would help."""
     budget = plan.budget
-    kept = turns.protected(plan.original.messages, budget.estimator, budget.tail_tokens)
-    fixed = budget.estimator.fixed(plan.original)
-    untouched = sum(
-        budget.estimator.message(message)
-        for message, is_kept in zip(plan.original.messages, kept, strict=True)
-        if is_kept
-    )
+    fixed, untouched = _untouchable(plan.original, budget)
     message = (
         f"{plan.tokens_before:,} tokens come down to {plan.tokens_after:,}, over the limit of {budget.limit_tokens:,} "
         "(window "
@@ -260,7 +246,7 @@ def does_not_fit(plan: Plan) -> DoesNotFitError:
 def _remedies(plan: Plan, needed: int) -> Iterable[str]:
     budget = plan.budget
     if needed > budget.limit_tokens:
-        yield f"a window of at least {needed + budget.reserve_tokens:,} tokens"
+        yield f"a window of at least {_window_for_protected(plan):,} tokens"
         return
     if plan.summarizer is None:
         yield "a summariser (--summarizer openai|anthropic|extractive|module:callable)"
@@ -270,6 +256,23 @@ def _remedies(plan: Plan, needed: int) -> Iterable[str]:
     if missing := [name for name in RUNG_NAMES if name not in asked]:
         yield f"the rungs left out (--rungs {','.join(missing)})"
     yield f"a larger window than {budget.window_tokens:,} (--window)"
+
+
+def _untouchable(conversation: Conversation, budget: Budget) -> tuple[int, int]:
+    """Return the tokens of system and tools, and those of protected messages."""
+    kept = turns.protected(conversation.messages, budget.estimator, budget.tail_tokens)
+    protected = (message for message, is_kept in zip(conversation.messages, kept, strict=True) if is_kept)
+    return budget.estimator.fixed(conversation), sum(budget.estimator.message(message) for message in protected)
+
+
+def _window_for_protected(plan: Plan) -> int:
+    """Return a window, by tenths, that holds what no rung may touch; with the window the tail and the reserve grow."""
+    window = plan.budget.window_tokens
+    while True:
+        window += max(1, window // 10)
+        budget = Budget.of(replace(plan.budget.model, window_tokens=window), threshold=plan.budget.threshold)
+        if sum(_untouchable(plan.original, budget)) <= budget.limit_tokens:
+            return window
 
 
 def _rungs(rungs: Sequence[str | Rung] | None, summarizer: Summarizer | None) -> list[Rung]:

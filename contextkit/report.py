@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,15 +19,17 @@ from contextkit.messages import Message
 from contextkit.plaintext import plain_text
 from contextkit.protocols import Step
 from contextkit.recall import DirectoryRecallStore, Original
-from contextkit.request import build_request
+from contextkit.request import adaptations, build_request
 from contextkit.rungs.snapshot import page_key, page_tokens
 from contextkit.transcript import Transcript, save_transcript
-from glyphraster.output import staged_directory, write_atomically
+from glyphraster.output import staged_directory, text_bytes, write_atomically
 
 SCHEMA = "contextkit-report"
 SCHEMA_VERSION = 1
 _REPORT, _INPUT, _RECALL = "report.json", "recall/input", "recall"
-_WRITTEN = {"request.json", "source.txt", "pages", _RECALL, "transcript.json", _REPORT}
+_WRITTEN = re.compile(
+    r"request\.json|source\.txt|transcript\.json|report\.json|pages(/page-\d+\.png)?|recall(/input|/r[0-9a-f]+\.json)?"
+)
 """All that stands in an output directory; with anything else in it, it is no longer only ours to replace."""
 
 
@@ -89,6 +92,8 @@ def step_rows(plan: Plan) -> list[tuple[str, str, int, int]]:
 def reading_line(plan: Plan, directory: str = "DIR") -> str:
     """Say in one line what the model can no longer read exactly, on what evidence, and where the originals are."""
     reading = gr.reading_cell(plan.budget.model.id).statement if plan.pages else "Nothing is on pages."
+    if not plan.originals:
+        return f"{reading} Nothing was taken."
     return f"{reading} Everything taken is a handle away: contextkit recall {directory} HANDLE"
 
 
@@ -107,10 +112,11 @@ def write_output(result: Result, loaded: Loaded, out: Path, *, name: str, raw: b
     report = plan_report(plan, loaded, name=name, raw=raw)
     encoded = json.dumps(request, ensure_ascii=False, allow_nan=False).encode("utf-8")
     met = plan.meets_target or result.tokens_after <= plan.budget.target_tokens
+    report["input"]["notes"] += adaptations(result.conversation, plan.budget.model)
     report |= {"tokens_after": result.tokens_after, "meets_target": met, "request_bytes": len(encoded)}
     with staged_directory(out, _is_ours) as stage:
         write_atomically(stage / "request.json", encoded)
-        write_atomically(stage / "source.txt", plan.source.encode("utf-8", "surrogatepass"))
+        write_atomically(stage / "source.txt", text_bytes(plan.source))
         _write_pages(result.pages, stage / "pages")
         _write_recall(result, raw, stage / _RECALL)
         report["transcript"] = _write_transcript(result, stage, name)
@@ -162,9 +168,11 @@ def _load_report(directory: Path) -> dict[str, Any]:
             f"{directory} is no output of `contextkit compact`: its {_REPORT} cannot be read ({error}); give the "
             "directory that --out named"
         ) from error
-    if not isinstance(report, dict) or report.get("schema") != SCHEMA or report.get("version") != SCHEMA_VERSION:
+    is_report = isinstance(report, dict) and (report.get("schema"), report.get("version")) == (SCHEMA, SCHEMA_VERSION)
+    if not is_report or not isinstance(report.get("input"), dict) or "sha256" not in report["input"]:
         raise RecallError(f"{directory / _REPORT} is no report of version {SCHEMA_VERSION} of {SCHEMA}")
-    return report
+    found: dict[str, Any] = report
+    return found
 
 
 def _is_ours(directory: Path) -> bool:
@@ -172,7 +180,8 @@ def _is_ours(directory: Path) -> bool:
         _load_report(directory)
     except RecallError:
         return False
-    return all(entry.name in _WRITTEN for entry in directory.iterdir())
+    inside = (entry.relative_to(directory).as_posix() for entry in directory.rglob("*"))
+    return all(_WRITTEN.fullmatch(name) for name in inside)
 
 
 def _took(step: Step) -> str:

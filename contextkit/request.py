@@ -36,6 +36,11 @@ def build_request(conversation: Conversation, model: ModelProfile, *, max_tokens
     return request
 
 
+def adaptations(conversation: Conversation, model: ModelProfile) -> tuple[str, ...]:
+    """Return a line for each thing that the model's wire cannot carry as it is, such as another maker's reasoning."""
+    return codecs.repaired(_with_tools(conversation), model.wire)[1]
+
+
 def _with_tools(conversation: Conversation) -> Conversation:
     """Declare the tools of a log, which holds calls but no definitions: providers ask for them beside tool blocks."""
     if conversation.tools:

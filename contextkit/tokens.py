@@ -82,7 +82,7 @@ class TokenEstimator:
     """
 
     def __init__(self, model: ModelProfile) -> None:
-        self._page = model.page
+        self._page, self._carries_thinking = model.page, model.wire == "anthropic"
         self._chars_per_token = model.chars_per_token
         self._images: dict[str, int] = {}
 
@@ -93,8 +93,10 @@ class TokenEstimator:
     def part(self, part: Part) -> int:
         """Estimate the tokens of one part."""
         match part:
-            case Text() | Thinking():
+            case Text():
                 return self.text(part.text)
+            case Thinking():
+                return self.text(part.text) if self._carries_thinking and part.signature else 0
             case Image():
                 return self._image(part)
             case ToolCall():

@@ -6,19 +6,19 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import glyphraster as gr
 from glyphraster.errors import ArgumentError, GlyphrasterError, PngError
-from glyphraster.output import staged_directory, write_atomically
+from glyphraster.output import staged_directory, text_bytes, write_atomically
 from glyphraster.png import decode_png
 
 app = typer.Typer(
     help="Turn text into dense pages of pixel glyphs, and back.", no_args_is_help=True, pretty_exceptions_enable=False
 )
-font_app = typer.Typer(help="Build and look at bitmap fonts.", no_args_is_help=True)
+font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
 
 EXIT_BAD_INPUT = 2
@@ -91,7 +91,7 @@ def read(
     partial: Annotated[bool, typer.Option(help="Read pages that do not start at the beginning.")] = False,
 ) -> None:
     """Give back the exact text of pages.  Example: glyphraster read pages/page-*.png > notes.txt."""
-    content = _bytes_of(gr.read(pages, partial=partial))
+    content = text_bytes(gr.read(pages, partial=partial))
     if out is None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
@@ -172,14 +172,6 @@ def _read_text(file: Path) -> str:
     return content.decode("utf-8", "surrogateescape")
 
 
-def _bytes_of(text: str) -> bytes:
-    """Return the bytes of the file that was drawn; of a text that no file can hold (a lone surrogate) the nearest."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-
-
 def _holds_only_pages(directory: Path) -> bool:
     return all(entry.match("page-*.png") and _is_page(entry) for entry in directory.iterdir())
 
@@ -197,12 +189,18 @@ def _fail(message: str) -> NoReturn:
     raise SystemExit(EXIT_BAD_INPUT)
 
 
+_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+"""Base of what typer says of a command line that does not parse; typer itself does not name it."""
+
+
 def main() -> None:
     """Run the command line; deliberate errors become one line on standard error and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
     try:
-        app()
+        raise SystemExit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
+    except _USAGE_ERROR as error:
+        _fail(f"{error.format_message().rstrip('.')}; see glyphraster --help")
     except GlyphrasterError as error:
         _fail(str(error))
     except OSError as error:

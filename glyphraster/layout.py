@@ -6,6 +6,7 @@ once the text behind it is known to lie on the next one, so appending text leave
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -50,6 +51,8 @@ class PagePlan:
         Rows above and cells left of the text that are not text: a caption, line numbers.
     start_line, stop_line
         Source line, from 1, of the first character, and of the first one behind the page.
+    start_crc32, stop_crc32
+        CRC-32 of the source (UTF-8) before the page, and up to its end: what one page ends with the next starts with.
     """
 
     glyphs: Cells
@@ -62,6 +65,8 @@ class PagePlan:
     margin_cells: int = 0
     start_line: int = 1
     stop_line: int = 1
+    start_crc32: int = 0
+    stop_crc32: int = 0
 
     def __post_init__(self) -> None:
         self.glyphs.setflags(write=False)
@@ -151,11 +156,18 @@ def _next_plan(
         margin_cells=margin_cells,
         start_line=line,
         stop_line=stop_line,
+        start_crc32=before.stop_crc32,
+        stop_crc32=text_crc32(piece, before.stop_crc32),
     )
     return plan, piece
 
 
 _NOTHING = PagePlan(glyphs=np.zeros((0, 0), np.uint16), start=0, stop=0, index=0, layout="flow")
+
+
+def text_crc32(text: str, before: int) -> int:
+    """Return the CRC-32 of all text so far, given that of what stands before ``text``."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"), before)
 
 
 def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cells:

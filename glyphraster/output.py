@@ -12,6 +12,18 @@ from pathlib import Path
 from glyphraster.errors import ArgumentError
 
 
+def text_bytes(text: str) -> bytes:
+    """Return a text as the bytes of a file.
+
+    Bytes that were no UTF-8 come back as they were (``surrogateescape``); a text with other lone surrogates, which no
+    file holds, is written with all of them encoded (``surrogatepass``).
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees all of it or what was there before.
 

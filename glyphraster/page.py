@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from glyphraster.engine import Engine, draw_glyphs
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
-from glyphraster.layout import PagePlan
+from glyphraster.layout import PagePlan, text_crc32
 from glyphraster.png import PngMode, encode_png
 
 RECORD_VERSION = 1
@@ -79,6 +79,7 @@ class Page:
             "caption_rows": self.plan.caption_rows,
             "margin_cells": self.plan.margin_cells,
             "lines": [self.plan.start_line, self.plan.stop_line],
+            "source_crc32": [self.plan.start_crc32, self.plan.stop_crc32],
             "font": self.font.name,
             "font_digest": self.font.digest,
             "rows": int(self.plan.glyphs.shape[0]),
@@ -87,6 +88,20 @@ class Page:
             "cells_crc32": zlib.crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }
+
+    def behind(self, before: Page | None, text: str) -> Page:
+        """Return the page, which shows ``text``, as the one that follows ``before``, or as the first."""
+        start, crc = (before.stop, before.plan.stop_crc32) if before else (0, 0)
+        if (self.start, self.plan.start_crc32) == (start, crc):
+            return self
+        placed = replace(
+            self.plan,
+            start=start,
+            stop=start + self.stop - self.start,
+            start_crc32=crc,
+            stop_crc32=text_crc32(text, crc),
+        )
+        return replace(self, plan=placed)
 
     def png(self, mode: PngMode | None = None) -> bytes:
         """Return the page as PNG bytes.

@@ -21,7 +21,7 @@ from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ArgumentError, PngError, ReadError
 from glyphraster.font import BitmapFont, load_font, shipped_fonts
 from glyphraster.geometry import PageGeometry
-from glyphraster.layout import unrolled
+from glyphraster.layout import text_crc32, unrolled
 from glyphraster.lookup import cell_keys, look_up
 from glyphraster.page import RECORD_VERSION, Page
 from glyphraster.png import decode_png
@@ -52,7 +52,8 @@ def read(
     Raises
     ------
     ReadError
-        When pages are missing, doubled or altered; the message names them.
+        When pages are missing, doubled, altered or of several texts; the message names them. Pages missing at the end
+        cannot be noticed: no page says that it is the last, since text may yet follow.
     PngError
         When bytes are no PNG of ours.
     ArgumentError
@@ -83,6 +84,7 @@ class _Opened:
     columns: int = 1
     caption_rows: int = 0
     margin_cells: int = 0
+    source_crc32: tuple[int, int] = (0, 0)
 
 
 def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
@@ -101,6 +103,7 @@ def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None
             columns=page.plan.columns,
             caption_rows=page.plan.caption_rows,
             margin_cells=page.plan.margin_cells,
+            source_crc32=(page.plan.start_crc32, page.plan.stop_crc32),
         )
     if isinstance(page, np.ndarray):
         if font is None or geometry is None:
@@ -146,6 +149,7 @@ def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
             columns=int(record["columns"]),
             caption_rows=int(record["caption_rows"]),
             margin_cells=int(record["margin_cells"]),
+            source_crc32=(int(record["source_crc32"][0]), int(record["source_crc32"][1])),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
@@ -187,6 +191,11 @@ def _check_order(pages: list[_Opened], *, partial: bool) -> None:
                 f"characters {before.stop} to {after.start} are missing between {before.name} and {after.name}: give "
                 "all pages"
             )
+        if after.source_crc32[0] != before.source_crc32[1]:
+            raise ReadError(
+                f"{after.name} follows another text than that of {before.name} (CRC {after.source_crc32[0]:08x} where "
+                f"{before.source_crc32[1]:08x} ended): give pages of one text only"
+            )
 
 
 def _read_page(page: _Opened) -> str:
@@ -206,10 +215,10 @@ def _read_page(page: _Opened) -> str:
         )
     body = used[page.caption_rows :, page.margin_cells :]
     text = decode_cells(unrolled(body, page.font, page.layout, page.columns), page.font)
-    if page.placed and len(text) != page.stop - page.start:
+    if page.placed and text_crc32(text, page.source_crc32[0]) != page.source_crc32[1]:
         raise ReadError(
-            f"{page.name} reads as {len(text)} characters where its record says {page.stop - page.start}: something "
-            "altered it"
+            f"{page.name} reads as {len(text)} characters that are not the {page.stop - page.start} of its record: "
+            "something altered it"
         )
     return text
 

@@ -20,9 +20,10 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean",
-        "source distance legibility profiles",
-        "cells geometry lookup",
+        "font png _lanes _kernels tables billing stream escapes clean fontfile charset",
+        "bdf distance legibility profiles",
+        "source cells geometry lookup typeface fitting",
+        "importer",
         "flow lines decor",
         "engine layout",
         "page",

@@ -33,7 +33,7 @@ PART_ARGUMENTS = ("offset", "limit", "start", "end", "start_line", "end_line", "
 
 _NOTHING_FOUND = re.compile(
     r"\s*\(?(?:no (?:matches|results|files|output)(?: were)?(?: found)?|0 (?:matches|results)|nothing found)"
-    r"[^\n]{0,200}\s*",
+    r"(?: (?:for|in|matching|with|under)\b[^\n;:,]{0,200})?[.!)]*\s*",
     re.I,
 )
 _WRITTEN = re.compile(
@@ -176,6 +176,3 @@ def target(call: ToolCall) -> str:
 
 def _path(call: ToolCall) -> str | None:
     return next((value for name in PATH_ARGUMENTS if isinstance(value := call.arguments.get(name), str)), None)
-
-
-__all__ = ["RULES", "Elide", "Image", "elided", "target"]

@@ -228,9 +228,7 @@ def _refusal(drawn: _Drawn | None, budget: Budget, room: int, before: int) -> st
         )
     pages, text = sum(page_tokens(page, budget) for page in drawn.pages), _text_tokens(drawn, budget)
     if pages > PAYS_AT_SHARE * text:
-        return (
-            f"{len(drawn.pages)} page(s) cost {pages:,} tokens, their text {text:,}: less than a tenth saved"
-        )
+        return f"{len(drawn.pages)} page(s) cost {pages:,} tokens, their text {text:,}: less than a tenth saved"
     if drawn.tokens >= before:
         return f"{len(drawn.pages)} page(s) and their introduction would take {before:,} tokens to {drawn.tokens:,}"
     return None
@@ -261,8 +259,10 @@ def _room(conversation: Conversation, budget: Budget, middle: Sequence[range], t
 
 
 def _cells_per_page(budget: Budget, tier: gr.Tier) -> int:
-    profile, scale = budget.model.page, gr.reading_cell(budget.model.id).scale if tier == "auto" else gr.TIERS[tier]
-    return profile.page_height_px * profile.page_width_px // (40 * scale * scale)
+    profile, choice = budget.model.page, gr.reading_cell(budget.model.id)
+    scale = choice.scale if tier == "auto" else gr.TIERS[tier]
+    cell_px = choice.cell_height_px * choice.cell_width_px * scale**2 // choice.scale**2
+    return profile.page_height_px * profile.page_width_px // cell_px
 
 
 def _pictures(message: Message) -> list[Image]:

@@ -158,9 +158,13 @@ class TestOutput:
         assert f"contextkit recall {directory} HANDLE" in line
 
     def test_without_pages_the_line_says_so_and_names_the_way_to_the_originals(self, contextkit):
+        asked = ("--model", "claude-opus-4-8", "--window", "140000", "--rungs", "elide")
+        said = contextkit("compact", DEMO, *asked, "--out", "out").out
+        assert "Nothing is on pages. Everything taken is a handle away: contextkit recall out HANDLE" in said
+
+    def test_when_nothing_was_taken_the_line_says_so(self, contextkit):
         said = contextkit("compact", DEMO, "--model", "claude-opus-4-8", "--out", "out").out
-        assert "Nothing is on pages" in said
-        assert "contextkit recall out HANDLE" in said
+        assert "Nothing is on pages. Nothing was taken." in said
 
     def test_the_default_output_stands_here_and_is_named_after_the_session(self, contextkit, tmp_path):
         contextkit("compact", DEMO, "--model", "claude-opus-4-8")

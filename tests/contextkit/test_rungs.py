@@ -19,10 +19,12 @@ from tests.contextkit.strategies import (
     call,
     calls,
     conversations,
+    outputs,
     picture,
     result,
     run,
     says,
+    session,
     talk,
     user,
     worked,
@@ -150,7 +152,13 @@ class TestElide:
         assert reasons(*run("a", "grep", text, pattern="x")) == [(2, reason)]
 
     @pytest.mark.parametrize(
-        "text", ["1 match found for " + "some pattern " * 14, "No matches found\nbut " + "see here " * 20, LONG]
+        "text",
+        [
+            "1 match found for " + "some pattern " * 14,
+            "No matches found\nbut " + "see here " * 20,
+            "No results for staging; production has 3 failed rows: " + "id 44117 " * 20,
+            LONG,
+        ],
     )
     def test_a_result_in_which_something_happened_stays(self, text):
         assert reasons(*run("a", "grep", text, pattern="x")) == []

@@ -172,7 +172,7 @@ class TestSnapshot:
 
     def test_a_tier_chooses_the_cell(self):
         conversation = session(*outputs(60_000))
-        budget = budget_of(window=30_000)
+        budget = Budget.of(resolve("claude-opus-4-8", window=30_000))
         dense = Snapshot(tier="dense").plan(conversation, budget)
         assert dense.pages[0].geometry.scale == 1
         assert Snapshot(tier="legible").plan(conversation, budget).pages[0].geometry.scale == 2

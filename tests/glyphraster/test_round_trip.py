@@ -166,6 +166,12 @@ def test_missing_doubled_and_foreign_pages_are_named():
     assert gr.read(pngs[1:3], partial=True) == LONG[800:2400]
 
 
+def test_pages_of_two_texts_with_equal_spans_do_not_mix():
+    one, other = pages_of(LONG, SMALL), pages_of(LONG.replace("several", "another"), SMALL)
+    with pytest.raises(ReadError, match="follows another text than that of"):
+        gr.read([one[0].png(), other[1].png(), *(page.png() for page in one[2:])])
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [

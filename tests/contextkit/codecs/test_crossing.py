@@ -332,7 +332,9 @@ class TestSurrogates:
     @pytest.mark.parametrize("form", codecs.WIRE_FORMS)
     def test_lone_surrogates_become_replacement_characters_everywhere(self, form):
         conversation = talk(user("half \ud83d"), says(call("a", **{"k\ud800": "\udc00"})), answer("a", "\udcff"))
-        json.dumps(codecs.encode(conversation, form), ensure_ascii=False).encode()
+        request = json.dumps(codecs.encode(conversation, form), ensure_ascii=False).replace("\\", "")
+        assert request.encode().decode() == request
+        assert all(piece in request for piece in ("half \ufffd", '"k\ufffd"', '"\ufffd"'))
 
     def test_proper_pairs_become_one_character(self):
         assert utf8_json(["\ud83d\ude00 \ud83d"]) == ["\U0001f600 \ufffd"]
