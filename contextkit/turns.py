@@ -1,8 +1,8 @@
 """What travels together, and where a cut may fall.
 
 A **group** is a message, or an assistant message with calls and everything that answers them: a cut falls only between
-groups. **Protected** groups are taken by no rung: the head up to the first thing the user said, the newest thing the
-user said, an open call, and the newest groups up to the budget's tail.
+groups. **Protected** groups are taken by no rung: the first and the newest thing the user said, what stands at the very
+start unless it is larger than the tail, an open call, and the newest groups up to the budget's tail.
 """
 
 from __future__ import annotations
