@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from glyphraster.errors import FontError
 from glyphraster.font import MARK_BASE, BitmapFont, Mark, load_font
-from glyphraster.source import build, format_font, parse
+from glyphraster.source import build, parse
+from glyphraster.source_format import format_font
 
 HEADER = """\
 name tiny
@@ -95,7 +96,7 @@ HEIGHTLESS = "name x\nwidth 3\n@ a\n...\n"
 
 class TestAMistake:
     @pytest.mark.parametrize(("text", "message"), [
-        (BASE + "glyph c\n", r"line 12: starts with 'glyph'; a line starts with one of @, accent, compose, name"),
+        (BASE + "glyph c\n", r"line 12: starts with 'glyph'; a line starts with one of @, accent, compose, rule, include, name"),
         (HEADER + "@ a b\n... ...\n", r"line 6: 'the end' where row 2 of the block at line 6 belongs; a block has 4"),
         (HEADER + "@ a\n...\n...\n...\n@ b\n", r"line 10: '@ b' where row 4 of the block at line 6 belongs"),
         (BASE + "...\n", r"line 12: starts with '\.\.\.'"),
