@@ -39,10 +39,17 @@ ALPHABETS = MappingProxyType({
 SCRIPTS = MappingProxyType({"Latin": (0x41, 0x24F), "Greek": (0x370, 0x3FF), "Cyrillic": (0x400, 0x52F)})
 
 BLUR_MINIMA_PX = MappingProxyType({
-    "glyph5x8": (0.5, 0.8),
+    "glyph5x8": (1.2, 1.57),
+    "glyph5x9": (1.16, 1.56),
+    "glyph6x10": (1.3, 1.61),
+    "glyph8x13": (1.92, 1.92),
 })
 """By font, the least blurred distance within ASCII and within its letters and digits: what the drawings reach today,
 rounded down, so that a later drawing may only be better."""
+
+
+_BLUR_PX = (1.0, 1.2)
+"""The same for a font that promises nothing: the gate of fonts.md, section 3."""
 
 
 class Pair(NamedTuple):
@@ -128,7 +135,7 @@ def gates(font: BitmapFont) -> Iterator[Gate]:
         yield Gate(script, _only(held, letters), 2)
     for case, letters in (("lower", "abcdef"), ("upper", "ABCDEF")):
         yield Gate(f"hexadecimal digits, {case} case", string.digits + letters, 4)
-    ascii_px, alphanumeric_px = BLUR_MINIMA_PX.get(font.name, (0.5, 0.5))
+    ascii_px, alphanumeric_px = BLUR_MINIMA_PX.get(font.name, _BLUR_PX)
     yield Gate("ASCII, blurred", ASCII, ascii_px, blurred=True)
     yield Gate("letters and digits, blurred", string.ascii_letters + string.digits, alphanumeric_px, blurred=True)
 
@@ -216,7 +223,8 @@ def _nearest(
     first, second = first[second >= late], second[second >= late]
     apart = distance[first, second]
     order = np.argsort(apart, kind="stable")[:most]
-    return [Pair(px, codes[i], codes[j]) for px, i, j in zip(apart[order].tolist(), first[order], second[order], strict=True)]
+    nearest = zip(apart[order].tolist(), first[order], second[order], strict=True)
+    return [Pair(px, codes[i], codes[j]) for px, i, j in nearest]
 
 
 def _reduced(ink: npt.NDArray[np.uint8], phase: int) -> npt.NDArray[np.float64]:
