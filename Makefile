@@ -29,7 +29,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 font: $(READY)
-	$(BIN)/glyphraster font build fonts/glyph5x8.glyphs
+	for source in fonts/glyph*.glyphs; do $(BIN)/glyphraster font build $$source || exit 1; done
 
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py

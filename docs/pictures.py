@@ -6,6 +6,7 @@ from pathlib import Path
 from PIL import Image
 
 import glyphraster as gr
+from glyphraster.font import shipped_fonts
 from glyphraster.specimen import specimen
 
 IMAGES = Path(__file__).parent / "images"
@@ -21,13 +22,14 @@ def magnified_page() -> None:
     enlarged.convert("1").save(IMAGES / "page.png", optimize=True)
 
 
-def font_specimen() -> None:
-    """Draw every glyph of the font."""
-    with Image.open(io.BytesIO(specimen(gr.load_font("glyph5x8"), scale=3))) as picture:
-        picture.save(IMAGES / "glyph5x8.png", optimize=True)
+def font_specimens() -> None:
+    """Draw every glyph of every font."""
+    for name in shipped_fonts():
+        with Image.open(io.BytesIO(specimen(gr.load_font(name), scale=3))) as picture:
+            picture.save(IMAGES / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     magnified_page()
-    font_specimen()
+    font_specimens()

@@ -21,6 +21,7 @@ app = typer.Typer(
 font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
 
+EXIT_GATE_FAILED = 1
 EXIT_BAD_INPUT = 2
 
 
@@ -156,6 +157,20 @@ def font_show(
 
     write_atomically(out, specimen(gr.load_font(font), scale))
     typer.echo(f"specimen in {out}")
+
+
+@font_app.command("check")
+def font_check(
+    font: Annotated[str, typer.Argument(help="Name of a shipped font, or path of a packed one.")],
+    worst: Annotated[int, typer.Option(min=1, help="Number of nearest pairs to print for each gate.")] = 5,
+) -> None:
+    """Say how far apart glyphs are; exit code 1 when a gate fails.  Example: glyphraster font check glyph5x8."""
+    from glyphraster.distance import check, report
+
+    findings = check(gr.load_font(font), worst)
+    typer.echo(report(findings))
+    if not all(finding.passed for finding in findings):
+        raise typer.Exit(EXIT_GATE_FAILED)
 
 
 def _shortened(text: str, most_chars: int = 100) -> str:

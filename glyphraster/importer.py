@@ -121,7 +121,7 @@ class ImportReport:
                 yield f"{len(codes):,} {meaning}: {', '.join(map(show, codes[:_EXAMPLES]))}"
         if self.closest:
             yield (f"closest in ASCII: {_show(self.closest.first)} and {_show(self.closest.second)}, "
-                   f"{self.closest.distance_px} px apart")
+                   f"{self.closest.distance_px:g} px apart")
         yield from (f"warning: {warning}" for warning in self.warnings)
 
 

@@ -9,11 +9,19 @@ A source is a text file, read line by line; ``//`` at the start of a line or aft
     .##.. ..... ....#               a picture is ``width`` pixels of ``.`` (paper) and ``#`` (ink); wide: twice that
 
     accent acute 0: ..##. ..#..     rows that `compose` adds, the first one at row 0
+    accent comma 7 ^1: .##..        an accent that needs the base moved up by one row first
     compose á = a + acute           a glyph put together; a glyph drawn in a block wins over it
-    compose ş = s^1 + cedilla       the base moved up by one row first
+    compose ş = s^1 + cedilla       the base moved up by one row by the recipe itself
+
+    rule box                        glyphs that :mod:`glyphraster.rules` draws to fit the cell; all others win
+    include glyph5x8.glyphs         another source, beside this one
 
 A glyph name is one character, ``U+`` and 4 to 6 hex digits, ``mark:`` and the lower-case name of a
 :class:`~glyphraster.font.Mark` with ``-`` for ``_``, or ``part:`` and any word: a base for `compose` and no glyph.
+
+What a source says wins over what it includes, name by name, and recipes use what won: a source that draws ``g``
+anew and includes the rest has a new ``ğ`` as well. An included cell may be lower; it gets blank rows below.
+A source that gives only recipes needs no header and serves cells of any size.
 """
 
 from __future__ import annotations
@@ -22,6 +30,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,32 +38,44 @@ import numpy.typing as npt
 from glyphraster.bdf import from_bdf
 from glyphraster.errors import FontError
 from glyphraster.font import MARK_BASE, BitmapFont, Mark
+from glyphraster.rules import RULES
 
 _Picture = npt.NDArray[np.bool_]
 _Key = int | str
+_K = TypeVar("_K", int | str, str)
 _Lines = Iterator[tuple[int, str]]
 
 _NUMBERS = ("height", "width", "baseline")
 _HEADER = ("name", *_NUMBERS, "licence")
-_GLYPHS_A_BLOCK = 16
-"""Pictures side by side that :func:`format_font` writes: 16 of 5 pixels and their blanks are 95 columns."""
 
-_COMMENT = re.compile(r"(^|\s)//.*")
+COMMENT = re.compile(r"(^|\s)//.*")
 _CODE = re.compile(r"U\+([0-9A-Fa-f]{4,6})")
 _RAISED = re.compile(r"(\S+)\^(\d+)")
-_ACCENT = re.compile(r"(\S+)\s+(\d+)\s*:\s*(\S.*)")
+_ACCENT = re.compile(r"(\S+)\s+(\d+)(?:\s+\^(\d+))?\s*:\s*(\S.*)")
 _RECIPE = re.compile(r"(\S+)\s+=\s+(\S+)((?:\s+\+\s+\S+)*)")
+
+
+class _Recipe(NamedTuple):
+    where: str
+    base: str
+    accents: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Source:
     """What the lines of one source said; line numbers ride along for the errors."""
 
+    files: tuple[Path, ...] = ()
+    """The file itself and those that include it; empty when the source is a text without a place."""
+    folder: Path | None = None
     header: dict[str, str] = field(default_factory=dict)
     drawn: dict[_Key, _Picture] = field(default_factory=dict)
     drawn_at: dict[_Key, int] = field(default_factory=dict)
-    accents: dict[str, _Picture] = field(default_factory=dict)
-    recipes: dict[_Key, tuple[int, str, tuple[str, ...]]] = field(default_factory=dict)
+    accents: dict[str, tuple[int, _Picture]] = field(default_factory=dict)
+    """Rows to raise the base by, and the ink."""
+    recipes: dict[_Key, _Recipe] = field(default_factory=dict)
+    rules: dict[_Key, _Picture] = field(default_factory=dict)
+    included: list[_Source] = field(default_factory=list)
 
     def number(self, key: str, line: int) -> int:
         if key not in self.header:
@@ -62,13 +83,15 @@ class _Source:
         return int(self.header[key])
 
 
-def parse(text: str) -> BitmapFont:
+def parse(text: str, folder: str | Path | None = None) -> BitmapFont:
     """Read a font source.
 
     Parameters
     ----------
     text
         The whole source, in the form that the module describes.
+    folder
+        Where the files of its `include` lines are; without one the source may include nothing.
 
     Returns
     -------
@@ -80,32 +103,9 @@ def parse(text: str) -> BitmapFont:
     FontError
         When a line is not understood; the message gives its number, what was found and what is allowed.
     """
-    source = _Source()
-    lines = _meaningful(text)
-    for line, content in lines:
-        word, _, rest = content.partition(" ")
-        _reader(word, line)(source, word, rest.strip(), line, lines)
+    source = _read(text, _Source(folder=None if folder is None else Path(folder)))
     _check_header(source)
     return _pack(source, _composed(source))
-
-
-def format_font(font: BitmapFont) -> str:
-    """Write a font as a source in which every glyph is drawn: ``parse(format_font(font))`` equals ``font``.
-
-    Raises
-    ------
-    FontError
-        When the name or the licence cannot stand on one line of a source.
-    """
-    header = {
-        "name": font.name, "height": font.cell_height_px, "width": font.cell_width_px,
-        "baseline": font.baseline_px, "licence": font.licence,
-    }
-    for key, value in header.items():
-        if _COMMENT.search(str(value)) or str(value) != " ".join(str(value).split()) or not str(value):
-            raise FontError(f"{key} {value!r} cannot be a header line: it must be one line of words without a comment")
-    blocks = [_block(font, start) for start in range(0, len(font.codepoints), _GLYPHS_A_BLOCK)]
-    return "\n\n".join(["\n".join(f"{key} {value}" for key, value in header.items()), *blocks]) + "\n"
 
 
 def build(source_path: str | Path, out_path: str | Path) -> BitmapFont:
@@ -117,32 +117,49 @@ def build(source_path: str | Path, out_path: str | Path) -> BitmapFont:
         When the source is missing, is not UTF-8, or :func:`parse` (for ``.bdf``: :func:`glyphraster.bdf.from_bdf`)
         refuses it; the message names the file.
     """
-    read = from_bdf if Path(source_path).suffix == ".bdf" else parse
+    path = Path(source_path)
+    text = _text(path)
     try:
-        font = read(Path(source_path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FontError(f"{source_path} cannot be read as a font source: {error}") from error
+        font = from_bdf(text) if path.suffix == ".bdf" else parse(text, path.parent)
     except FontError as error:
         raise FontError(f"{source_path}: {error}") from error
     font.save(out_path)
     return font
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FontError(f"{path} cannot be read as a font source: {error}") from error
+
+
+def _read(text: str, source: _Source) -> _Source:
+    """Fill ``source`` with what the lines say, and lay that over what they include."""
+    lines = _meaningful(text)
+    for line, content in lines:
+        word, _, rest = content.partition(" ")
+        _reader(word, line)(source, word, rest.strip(), line, lines)
+    _lay_over_included(source)
+    return source
+
+
 def _meaningful(text: str) -> _Lines:
     for number, line in enumerate(text.splitlines(), start=1):
-        if content := _COMMENT.sub("", line).strip():
+        if content := COMMENT.sub("", line).strip():
             yield number, content
 
 
-def _wrong(line: int, found: str, allowed: str) -> FontError:
-    return FontError(f"line {line}: {found}; {allowed}")
+def _wrong(where: int | str, found: str, allowed: str) -> FontError:
+    return FontError(f"{where if isinstance(where, str) else f'line {where}'}: {found}; {allowed}")
 
 
 _Reader = Callable[[_Source, str, str, int, _Lines], None]
 
 
 def _reader(word: str, line: int) -> _Reader:
-    readers: dict[str, _Reader] = {"@": _read_block, "accent": _read_accent, "compose": _read_recipe}
+    readers: dict[str, _Reader] = {"@": _read_block, "accent": _read_accent, "compose": _read_recipe,
+                                  "rule": _read_rule, "include": _read_include}
     readers |= dict.fromkeys(_HEADER, _read_header)
     if word not in readers:
         allowed = f"a line starts with one of {', '.join(readers)}, or is a row of a block"
@@ -164,7 +181,7 @@ def _check_header(source: _Source) -> None:
         raise FontError(f"the source has no header line `{missing[0]}`; it must give {', '.join(_HEADER)}")
 
 
-def _key(token: str, line: int) -> _Key:
+def _key(token: str, line: int | str) -> _Key:
     """Return the code of a glyph name, or the name itself for a part."""
     if len(token) == 1:
         return ord(token)
@@ -172,7 +189,7 @@ def _key(token: str, line: int) -> _Key:
         return int(code[1], 16)
     if token.startswith("part:") and len(token) > len("part:"):
         return token
-    marks = {f"mark:{_mark_word(mark)}": int(mark) for mark in Mark}
+    marks = {f"mark:{mark_word(mark)}": int(mark) for mark in Mark}
     if token in marks:
         return marks[token]
     allowed = f"marks are {', '.join(marks)}" if token.startswith("mark:") else (
@@ -180,7 +197,8 @@ def _key(token: str, line: int) -> _Key:
     raise _wrong(line, f"unknown glyph name {token!r}", allowed)
 
 
-def _mark_word(mark: Mark) -> str:
+def mark_word(mark: Mark) -> str:
+    """Return the word that names ``mark`` in a source, after ``mark:``."""
     return mark.name.lower().replace("_", "-")
 
 
@@ -231,7 +249,7 @@ def _read_accent(source: _Source, _word: str, rest: str, line: int, _lines: _Lin
     match = _ACCENT.fullmatch(rest)
     if match is None:
         raise _wrong(line, f"accent {rest!r} is not understood", "write `accent acute 0: ..##. ..#..`")
-    name, first, rows = match[1], int(match[2]), match[3].split()
+    name, first, raised, rows = match[1], int(match[2]), int(match[3] or 0), match[4].split()
     height, width = source.number("height", line), source.number("width", line)
     if name in source.accents:
         raise _wrong(line, f"accent {name!r} is given again", "once is allowed")
@@ -239,8 +257,9 @@ def _read_accent(source: _Source, _word: str, rest: str, line: int, _lines: _Lin
         raise _wrong(line, f"accent {name!r} covers rows {first} to {last}", f"a cell has rows 0 to {height - 1}")
     for row in rows:
         _check_width(source, row, line, (1,))
-    source.accents[name] = np.zeros((height, width), np.bool_)
-    source.accents[name][first:last + 1] = _picture(rows)
+    picture = np.zeros((height, width), np.bool_)
+    picture[first:last + 1] = _picture(rows)
+    source.accents[name] = (raised, picture)
 
 
 def _read_recipe(source: _Source, _word: str, rest: str, line: int, _lines: _Lines) -> None:
@@ -249,41 +268,93 @@ def _read_recipe(source: _Source, _word: str, rest: str, line: int, _lines: _Lin
         raise _wrong(line, f"compose {rest!r} is not understood", "write `compose á = a + acute`")
     key = _key(match[1], line)
     if key in source.recipes:
-        raise _wrong(line, f"glyph {match[1]!r} is composed again", f"line {source.recipes[key][0]} composed it")
+        raise _wrong(line, f"glyph {match[1]!r} is composed again", f"{source.recipes[key].where} composed it")
     accents = tuple(word for word in match[3].split() if word != "+")
-    source.recipes[key] = (line, match[2], accents)
+    source.recipes[key] = _Recipe(f"line {line}", match[2], accents)
+
+
+def _read_rule(source: _Source, _word: str, rest: str, line: int, _lines: _Lines) -> None:
+    if rest not in RULES:
+        raise _wrong(line, f"unknown rule {rest!r}", f"rules are {', '.join(RULES)}")
+    for code, picture in RULES[rest](source.number("height", line), source.number("width", line)).items():
+        source.rules[code] = picture
+
+
+def _read_include(source: _Source, _word: str, rest: str, line: int, _lines: _Lines) -> None:
+    if source.folder is None:
+        raise _wrong(line, f"includes {rest!r}", "only a source in a file, or parsed with a folder, may include others")
+    path = (source.folder / rest).resolve()
+    if path in source.files:
+        raise _wrong(line, f"includes {rest!r}", "that file is being read already: a source may not include itself")
+    try:
+        source.included.append(_read(_text(path), _Source(folder=path.parent, files=(*source.files, path))))
+    except FontError as error:
+        raise _wrong(line, f"includes {rest!r}", str(error)) from error
+
+
+def _lay_over_included(source: _Source) -> None:
+    said = source.recipes.keys() | source.rules.keys()
+    for part in reversed(source.included):
+        where = f"{part.files[-1].name}, "
+        source.rules = _fitted(source, part, part.rules) | source.rules
+        inks = _fitted(source, part, {name: ink for name, (_, ink) in part.accents.items()})
+        source.accents = {name: (part.accents[name][0], ink) for name, ink in inks.items()} | source.accents
+        unsaid = {key: ink for key, ink in part.drawn.items() if key not in said}
+        source.drawn = _fitted(source, part, unsaid) | source.drawn
+        recipes = {key: recipe._replace(where=where + recipe.where) for key, recipe in part.recipes.items()}
+        source.recipes = recipes | source.recipes
+
+
+def _fitted(source: _Source, part: _Source, pictures: dict[_K, _Picture]) -> dict[_K, _Picture]:
+    """Return pictures of an included source with blank rows below, up to the height of the cell."""
+    if not pictures:
+        return {}
+    (height, width), (high, wide) = (
+        [int(one.header.get(key, 0)) for key in ("height", "width")] for one in (source, part)
+    )
+    if wide != width or high > height:
+        raise FontError(f"its cell of {high}x{wide} pixels does not fit into {height}x{width}: "
+                        f"include a source of the same width that is no higher")
+    return {key: np.pad(picture, ((0, height - high), (0, 0))) for key, picture in pictures.items()}
 
 
 def _composed(source: _Source) -> dict[_Key, _Picture]:
-    """Return the drawn pictures and the composed ones; a recipe may use what stands above it."""
-    pictures = dict(source.drawn)
-    for key, (line, base, accents) in source.recipes.items():
-        picture = _base(pictures, base, line).copy()
-        for name in accents:
-            picture |= _accent(source, name, line, picture.shape[1])
-        pictures.setdefault(key, picture)
+    """Return all pictures: drawn ones win over composed ones, and these over rules; recipes use what stands above."""
+    pictures = source.rules | source.drawn
+    for key, recipe in source.recipes.items():
+        if key not in source.drawn:
+            pictures[key] = _compose(source, pictures, recipe)
     return pictures
 
 
-def _base(pictures: dict[_Key, _Picture], token: str, line: int) -> _Picture:
-    raised = _RAISED.fullmatch(token)
-    name, rows = (raised[1], int(raised[2])) if raised else (token, 0)
-    picture = pictures.get(_key(name, line))
+def _compose(source: _Source, pictures: dict[_Key, _Picture], recipe: _Recipe) -> _Picture:
+    accents = [_accent(source, name, recipe.where) for name in recipe.accents]
+    picture = _base(pictures, recipe, max((raised for raised, _ in accents), default=0)).copy()
+    for name, (_, ink) in zip(recipe.accents, accents, strict=True):
+        if ink.shape != picture.shape:
+            found = f"accent {name!r} on a base {picture.shape[1]} pixels wide"
+            raise _wrong(recipe.where, found, f"a base of accents has {ink.shape[1]}")
+        picture |= ink
+    return picture
+
+
+def _base(pictures: dict[_Key, _Picture], recipe: _Recipe, raised_by_accent: int) -> _Picture:
+    raised = _RAISED.fullmatch(recipe.base)
+    name, rows = (raised[1], int(raised[2])) if raised else (recipe.base, 0)
+    rows += raised_by_accent
+    picture = pictures.get(_key(name, recipe.where))
     if picture is None:
-        raise _wrong(line, f"base {name!r} has no picture", "draw it in a block, or compose it on a line above")
+        found = f"base {name!r} has no picture"
+        raise _wrong(recipe.where, found, "draw it in a block, or compose it on a line above")
     if rows and picture[:rows].any():
-        raise _wrong(line, f"base {name!r} has ink in its top {rows} rows", "raise it by fewer")
+        raise _wrong(recipe.where, f"base {name!r} has ink in its top {rows} rows", "raise it by fewer")
     return np.roll(picture, -rows, axis=0)
 
 
-def _accent(source: _Source, name: str, line: int, width_px: int) -> _Picture:
+def _accent(source: _Source, name: str, where: str) -> tuple[int, _Picture]:
     if name not in source.accents:
-        raise _wrong(line, f"unknown accent {name!r}", f"accents are {', '.join(source.accents) or 'none'}")
-    accent = source.accents[name]
-    if accent.shape[1] != width_px:
-        allowed = f"a base of accents has {accent.shape[1]}"
-        raise _wrong(line, f"accent {name!r} on a base {width_px} pixels wide", allowed)
-    return accent
+        raise _wrong(where, f"unknown accent {name!r}", f"accents are {', '.join(source.accents) or 'none'}")
+    return source.accents[name]
 
 
 def _pack(source: _Source, pictures: dict[_Key, _Picture]) -> BitmapFont:
@@ -298,24 +369,3 @@ def _pack(source: _Source, pictures: dict[_Key, _Picture]) -> BitmapFont:
         bitmaps=np.packbits(np.array([cell for glyph in cells for cell in glyph]), axis=-1),
         licence=source.header["licence"],
     )
-
-
-def _block(font: BitmapFont, start: int) -> str:
-    """Return one block of up to 16 glyphs from index ``start`` on."""
-    codes = font.codepoints[start:start + _GLYPHS_A_BLOCK].tolist()
-    pictures = [_rows(font, code, int(font.spans[start + index])) for index, code in enumerate(codes)]
-    rows = [" ".join(cells) for cells in zip(*pictures, strict=True)]
-    return "\n".join(["@ " + " ".join(_token(code) for code in codes), *rows])
-
-
-def _rows(font: BitmapFont, code: int, span: int) -> list[str]:
-    first = font.cell(code)
-    bits = np.unpackbits(font.bitmaps[first:first + span], axis=-1, count=font.cell_width_px)
-    return ["".join(".#"[bit] for bit in row) for row in np.concatenate(list(bits), axis=1).tolist()]
-
-
-def _token(code: int) -> str:
-    if code >= MARK_BASE:
-        return f"mark:{_mark_word(Mark(code))}"
-    character = chr(code)
-    return character if character.isprintable() and not character.isspace() else f"U+{code:04X}"

@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean fontfile charset",
+        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice",
         "bdf distance legibility profiles",
         "source cells geometry lookup typeface fitting",
-        "importer",
+        "importer source_format",
         "flow lines decor",
         "engine layout",
         "page",

@@ -2,59 +2,86 @@
 
 import contextlib
 import itertools
+import math
 import string
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from glyphraster.distance import closest_pairs
+from glyphraster.cli import app
+from glyphraster.distance import (
+    ALPHABETS,
+    ASCII,
+    BLUR_MINIMA_PX,
+    PHASES,
+    REDUCTION,
+    SCRIPTS,
+    check,
+    closest_blurred_pairs,
+    closest_pairs,
+    report,
+)
 from glyphraster.errors import ArgumentError, FontError
 from glyphraster.font import MARK_BASE, BitmapFont, Mark, load_font, shipped_fonts
 from glyphraster.source import build
 
 REPOSITORY = Path(__file__).parents[2]
-SOURCE = REPOSITORY / "fonts" / "glyph5x8.glyphs"
 PACKED = REPOSITORY / "glyphraster" / "data" / "glyph5x8.npz"
 
 # The look-alikes that ruff warns of are what this file is about.
 # ruff: noqa: RUF001
 
-ASCII = "".join(map(chr, range(0x20, 0x7F)))
-ALPHABETS = {
-    "cs+sk": "áäčďéěíĺľňóôŕřšťúůýž",
-    "ro": "ăâîșț",
-    "de": "äöüß",
-    "pl": "ąćęłńóśźż",
-    "hu": "áéíóöőúüű",
-    "fr": "àâæçéèêëîïôœùûüÿ",
-    "es": "áéíñóúü¿¡",
-    "hr": "čćđšž",
-    "tr": "çğıİöşüâîû",
-}
+TEXT = " " + ASCII
 LATIN = "".join(
     character for character in map(chr, range(0x250))
     if character.isalpha() and (ord(character) < 0x180 or character in "ȘșȚț")
 )
-FAMILIES = {
-    "Latin-1": "".join(chr(code) for code in range(0xA1, 0x100) if code != 0xAD),
-    "Latin Extended-A": "".join(map(chr, range(0x100, 0x180))),
+
+
+def span(first: int, last: int) -> str:
+    return "".join(map(chr, range(first, last + 1)))
+
+
+EVERYWHERE = {
+    "ASCII": TEXT,
+    "Latin-1": "".join(character for character in span(0xA1, 0xFF) if character != "\xad"),
+    "Latin Extended-A": span(0x100, 0x17F),
     "Romanian comma letters": "ȘșȚț",
-    "punctuation": "–—‘’‚“”„…•‹›†‡‰€",
-    "arrows": "←↑→↓↔↕⇐⇒⇔",
-    "mathematics": "−×÷≤≥≠≈∞√✓✗",
-    "box drawing": "".join(map(chr, range(0x2500, 0x2580))),
-    "blocks": "".join(map(chr, range(0x2580, 0x25A0))),
+    "Vietnamese": span(0x1EA0, 0x1EF9) + "ƠơƯư",
+    "Greek": span(0x391, 0x3A1) + span(0x3A3, 0x3CE) + "ΆΈΉΊΌΎΏΐ",
+    "Cyrillic": span(0x400, 0x45F) + "Ґґ",
+    "punctuation": "–—‘’‚“”„…•‹›†‡‰‖′″‐‑",
+    "currency": "€₤₦₩₪₫₭₱₴₸₹₺₽₿",
+    "superscripts and subscripts": "⁰⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ" + span(0x2080, 0x208E),
+    "number forms": "⅓⅔⅕⅛⅜⅝⅞" + span(0x2160, 0x216B) + span(0x2170, 0x217B),
+    "arrows": "←↑→↓↔↕↖↗↘↙↦↩↪↳⇐⇑⇒⇓⇔",
+    "mathematics": "−×÷≤≥≠≈≡∞√∑∏∫∂∇∈∉∀∃∅∧∨∩∪⊂⊃⊆⊇⌈⌉⌊⌋⟨⟩",
+    "keyboard signs": "⌘⌥⇧⌃⎋⏎⌫⌦⏏",
+    "shapes and check marks": "■□▲△▶▼◀◆◇○●★☆☐☑☒✓✔✗✘⚠",
+    "box drawing": span(0x2500, 0x257F),
+    "blocks": span(0x2580, 0x259F),
+    "Braille": span(0x2801, 0x28FF),
     "replacement": "\N{REPLACEMENT CHARACTER}",
 }
+SHIPPED = {"glyph5x8": (8, 5, 7), "glyph5x9": (9, 5, 7), "glyph6x10": (10, 6, 8), "glyph8x13": (13, 8, 11)}
+"""Cell height, cell width and baseline, in px."""
 
 
 @pytest.fixture(scope="module")
 def font() -> BitmapFont:
     return load_font("glyph5x8")
+
+
+@pytest.fixture(scope="module", params=shipped_fonts())
+def each(request) -> BitmapFont:
+    """Every font that the package ships: a new one is covered by being there."""
+    return load_font(request.param)
 
 
 def picture(font: BitmapFont, code: int) -> list[str]:
@@ -72,6 +99,38 @@ def nearest(font: BitmapFont, characters=None, *, least: int) -> list[tuple[int,
     return [(p.distance_px, f"{name(p.first)} {name(p.second)}") for p in pairs if p.distance_px < least]
 
 
+def differ(one: list[str], other: list[str]) -> int:
+    """The number of pixels in which two pictures differ."""
+    return sum(a != b for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
+
+
+def twin_of(font: BitmapFont, character: str, other: str) -> BitmapFont:
+    """The font with one character drawn as another."""
+    bitmaps = font.bitmaps.copy()
+    bitmaps[font.cell(ord(character))] = bitmaps[font.cell(ord(other))]
+    return replace(font, bitmaps=bitmaps)
+
+
+def slow_blur(one: list[str], other: list[str]) -> float:
+    """The blurred distance of two pictures, pixel by pixel of the smaller page."""
+    total = 0.0
+    for phase in range(PHASES):
+        sizes = [size + 8 + phase for size in (len(one), len(one[0]))]
+        smaller = [round(size * REDUCTION) for size in sizes]
+        ratios = [size / small for size, small in zip(sizes, smaller, strict=True)]
+        for y, x in itertools.product(*map(range, smaller)):
+            cell = 0.0
+            for row, (a, b) in enumerate(zip(one, other, strict=True)):
+                for column in range(len(a)):
+                    sign = (a[column] == "#") - (b[column] == "#")
+                    cell += sign * math.prod(
+                        max(0.0, min((at + 1) * ratio, place + 1) - max(at * ratio, place)) / ratio
+                        for at, ratio, place in zip((y, x), ratios, (row + 4 + phase, column + 4 + phase), strict=True)
+                    )
+            total += abs(cell)
+    return total / PHASES
+
+
 def name(code: int) -> str:
     return Mark(code).name if code >= MARK_BASE else chr(code)
 
@@ -85,12 +144,20 @@ def tiny(**changes) -> BitmapFont:
     return BitmapFont(**(fields | changes))
 
 
-class TestTheShippedFont:
-    def test_is_what_its_source_builds_byte_for_byte(self, tmp_path):
-        build(SOURCE, tmp_path / "fresh.npz")
-        assert (tmp_path / "fresh.npz").read_bytes() == PACKED.read_bytes()
+class TestTheShippedFonts:
+    def test_are_those_that_the_sources_make(self):
+        named = {path.stem for path in (REPOSITORY / "fonts").glob("glyph*.glyphs")}
+        assert set(shipped_fonts()) == set(SHIPPED) == set(BLUR_MINIMA_PX) == named
 
-    def test_stores_the_top_row_first_and_the_leftmost_pixel_in_the_high_bit(self, font):
+    def test_are_what_their_sources_build_byte_for_byte(self, each, tmp_path):
+        build(REPOSITORY / "fonts" / f"{each.name}.glyphs", tmp_path / "fresh.npz")
+        assert (tmp_path / "fresh.npz").read_bytes() == (PACKED.parent / f"{each.name}.npz").read_bytes()
+
+    def test_say_their_cell_their_baseline_and_their_licence(self, each):
+        assert (each.cell_height_px, each.cell_width_px, each.baseline_px) == SHIPPED[each.name]
+        assert each.licence.startswith("MIT")
+
+    def test_store_the_top_row_first_and_the_leftmost_pixel_in_the_high_bit(self, font):
         assert font.bitmaps[font.cell(ord("L"))].tolist() == [[0], [0x80], [0x80], [0x80], [0x80], [0x80], [0xF0], [0]]
         assert picture(font, ord("R")) == [
             ".....",
@@ -103,45 +170,49 @@ class TestTheShippedFont:
             ".....",
         ]
 
-    def test_says_its_cell_its_baseline_and_its_licence(self, font):
-        assert (font.name, font.cell_height_px, font.cell_width_px, font.baseline_px) == ("glyph5x8", 8, 5, 7)
-        assert font.licence.startswith("MIT")
-
-    def test_stands_capitals_and_digits_on_the_baseline(self, font):
+    def test_stand_capitals_and_digits_on_the_baseline(self, each):
         for character in string.ascii_uppercase + string.digits:
-            rows = picture(font, ord(character))
-            assert "#" in rows[font.baseline_px - 1], character
-            assert "#" not in rows[font.baseline_px], character
+            rows = picture(each, ord(character))
+            assert "#" in rows[each.baseline_px - 1], character
+            assert "#" not in rows[each.baseline_px], character
 
-    @pytest.mark.parametrize("characters", [ASCII, *FAMILIES.values()], ids=["ASCII", *FAMILIES])
-    def test_draws_every_character_of(self, font, characters):
-        assert [f"U+{ord(c):04X}" for c in characters if ord(c) not in set(font.codepoints.tolist())] == []
+    @pytest.mark.parametrize("family", EVERYWHERE)
+    def test_draw_every_character_of(self, each, family):
+        held = set(each.codepoints.tolist())
+        assert [f"U+{ord(c):04X}" for c in EVERYWHERE[family] if ord(c) not in held] == []
 
-    @pytest.mark.parametrize("code", [0x09, 0x0A, 0x0D, 0x7F, 0xA0, 0xAD, 0x200B, 0x202F, 0xFEFF])
-    def test_has_no_glyph_for_what_nobody_can_see(self, font, code):
+    @pytest.mark.parametrize(
+        "code", [0x09, 0x0A, 0x0D, 0x7F, 0xA0, 0xAD, 0x0301, 0x200B, 0x200D, 0x202E, 0x202F, 0x2800, 0x3000, 0xFE0F,
+                 0xFEFF])
+    def test_have_no_glyph_for_what_nobody_can_see(self, each, code):
         with pytest.raises(FontError, match=f"U\\+{code:04X}"):
-            font.cell(code)
+            each.cell(code)
 
-    def test_has_a_one_cell_glyph_for_every_mark(self, font):
-        codes = font.codepoints.tolist()
+    def test_have_no_glyph_for_a_character_that_stands_on_another_or_is_a_blank(self, each):
+        characters = [chr(code) for code in each.codepoints.tolist() if 0x20 < code < MARK_BASE]
+        assert [f"U+{ord(c):04X}" for c in characters if unicodedata.category(c)[0] in "MZC"] == []
+
+    def test_have_a_one_cell_glyph_for_every_mark(self, each):
+        codes = each.codepoints.tolist()
         assert [mark.name for mark in Mark if mark not in codes] == []
-        assert set(font.spans.tolist()) == {1}
+        assert set(each.spans.tolist()) == {1}
 
-    def test_leaves_only_the_space_blank(self, font):
-        assert [code for code in font.codepoints.tolist() if not font.bitmaps[font.cell(code)].any()] == [0x20]
+    def test_leave_only_the_space_blank(self, each):
+        assert [code for code in each.codepoints.tolist() if not each.bitmaps[each.cell(code)].any()] == [0x20]
 
-    def test_keeps_the_gap_column_free_in_small_letters_and_digits(self, font):
+    def test_keep_the_gap_column_free_in_small_letters_and_digits(self, each):
         for character in set(string.ascii_lowercase) - set("mw") | set(string.digits):
-            assert all(row.endswith(".") for row in picture(font, ord(character))), character
+            assert all(row.endswith(".") for row in picture(each, ord(character))), character
 
-    def test_joins_lines_across_cells(self, font):
-        assert picture(font, ord("─"))[3] == "#####"
-        assert [row[2] for row in picture(font, ord("│"))] == ["#"] * 8
+    def test_join_lines_across_cells(self, each):
+        middle, centre = (each.cell_height_px - 1) // 2, (each.cell_width_px - 1) // 2
+        assert picture(each, ord("─"))[middle] == "#" * each.cell_width_px
+        assert [row[centre] for row in picture(each, ord("│"))] == ["#"] * each.cell_height_px
         for character in map(chr, range(0x250C, 0x254C)):
             words = unicodedata.name(character)
-            rows = picture(font, ord(character))
+            rows = picture(each, ord(character))
             reaches = {
-                "LEFT": rows[3][0], "RIGHT": rows[3][4], "UP": rows[0][2], "DOWN": rows[7][2],
+                "LEFT": rows[middle][0], "RIGHT": rows[middle][-1], "UP": rows[0][centre], "DOWN": rows[-1][centre],
             }
             horizontal, vertical = "HORIZONTAL" in words, "VERTICAL" in words
             for side, pixel in reaches.items():
@@ -150,45 +221,104 @@ class TestTheShippedFont:
 
 
 class TestTheGlyphsStayApart:
-    def test_no_two_share_a_picture(self, font):
-        assert nearest(font, least=1) == []
+    def test_no_two_share_a_picture(self, each):
+        assert nearest(each, least=1) == []
 
-    def test_within_ascii_by_3_pixels(self, font):
-        assert nearest(font, ASCII, least=3) == []
+    def test_within_ascii_by_3_pixels(self, each):
+        assert nearest(each, TEXT, least=3) == []
 
     @pytest.mark.parametrize("language", ALPHABETS)
-    def test_within_ascii_and_one_alphabet_by_3_pixels(self, font, language):
+    def test_within_ascii_and_one_alphabet_by_3_pixels(self, each, language):
         letters = ALPHABETS[language]
         capitals = (letter.upper() for letter in letters if len(letter.upper()) == 1)
-        assert nearest(font, [*ASCII, *letters, *capitals], least=3) == []
+        assert nearest(each, [*TEXT, *letters, *capitals], least=3) == []
 
-    def test_within_latin_by_2_pixels(self, font):
-        assert nearest(font, LATIN, least=2) == []
+    def test_within_latin_by_2_pixels(self, each):
+        assert nearest(each, LATIN, least=2) == []
+
+    @pytest.mark.parametrize("script", SCRIPTS)
+    def test_within_one_script_by_2_pixels(self, each, script):
+        first, last = SCRIPTS[script]
+        letters = [chr(c) for c in each.codepoints.tolist() if first <= c <= last and chr(c).isalpha()]
+        assert nearest(each, letters, least=2) == []
+
+    def test_within_vietnamese_by_2_pixels(self, each):
+        assert nearest(each, EVERYWHERE["Vietnamese"] + string.ascii_letters, least=2) == []
 
     @pytest.mark.parametrize("digits", [string.digits + "abcdef", string.digits + "ABCDEF"], ids=["lower", "upper"])
-    def test_within_hexadecimal_digits_by_4_pixels(self, font, digits):
-        assert nearest(font, digits, least=4) == []
+    def test_within_hexadecimal_digits_by_4_pixels(self, each, digits):
+        assert nearest(each, digits, least=4) == []
 
-    def test_zero_differs_from_both_other_rounds_by_far(self, font):
-        assert nearest(font, "0Oo", least=8) == []
+    def test_zero_differs_from_both_other_rounds_by_far(self, each):
+        assert nearest(each, "0Oo", least=8) == []
 
     @pytest.mark.parametrize("alike", ["1lI|", "5S", "8B", "2Z", "KH", "'`\"", "-–—−", "‘’“”„‚"])
-    def test_lookalikes_by_3_pixels(self, font, alike):
-        assert nearest(font, alike, least=3) == []
+    def test_lookalikes_by_3_pixels(self, each, alike):
+        assert nearest(each, alike, least=3) == []
 
-    def test_marks_from_every_other_glyph_by_3_pixels(self, font):
-        pairs = closest_pairs(font, None, None)
+    def test_marks_from_every_other_glyph_by_3_pixels(self, each):
+        pairs = closest_pairs(each, None, 8000)
+        assert pairs[-1].distance_px >= 3
         assert [p for p in pairs if p.second >= MARK_BASE and p.distance_px < 3] == []
 
-    def test_count_digits_from_plain_digits_by_7_pixels(self, font):
-        tall = {p.distance_px for p in closest_pairs(font, None, None)
-                if chr(min(p.first, 0x10FFFF)) in string.digits and p.second >= Mark.COUNT_0}
-        assert min(tall) >= 7
+    def test_count_digits_from_plain_digits_by_7_pixels(self, each):
+        digits = [picture(each, ord(digit)) for digit in string.digits]
+        counts = [picture(each, mark) for mark in Mark if mark >= Mark.COUNT_0]
+        assert min(differ(plain, count) for plain in digits for count in counts) >= 7
 
     @pytest.mark.parametrize(("mark", "bracket"), [(Mark.ESCAPE_OPEN, "["), (Mark.ESCAPE_CLOSE, "]")])
-    def test_escape_brackets_from_square_ones_by_6_pixels(self, font, mark, bracket):
-        rows = zip(picture(font, mark), picture(font, ord(bracket)), strict=True)
-        assert sum(a != b for pair in rows for a, b in zip(*pair, strict=True)) >= 6
+    def test_escape_brackets_from_square_ones_by_6_pixels(self, each, mark, bracket):
+        assert differ(picture(each, mark), picture(each, ord(bracket))) >= 6
+
+    def test_on_a_smaller_page_as_far_as_the_font_has_promised(self, each):
+        ascii_px, alphanumeric_px = BLUR_MINIMA_PX[each.name]
+        assert closest_blurred_pairs(each, ASCII, 1)[0].distance_px >= ascii_px >= 1.0
+        letters = string.ascii_letters + string.digits
+        assert closest_blurred_pairs(each, letters, 1)[0].distance_px >= alphanumeric_px >= 1.2
+
+
+class TestCheck:
+    def test_passes_every_shipped_font(self, each):
+        assert [finding.gate.name for finding in check(each) if not finding.passed] == []
+
+    def test_fails_a_font_in_which_two_glyphs_are_alike(self, font):
+        twin = twin_of(font, "O", "0")
+        failed = [finding for finding in check(twin) if not finding.passed]
+        assert "all glyphs" in [finding.gate.name for finding in failed]
+        assert {"0", "O"} == {chr(failed[0].worst[0].first), chr(failed[0].worst[0].second)}
+
+    def test_counts_only_pairs_with_a_mark_for_marks(self, font):
+        finding = next(finding for finding in check(font, 3) if finding.gate.marks_only)
+        assert len(finding.worst) == 3
+        assert all(pair.second >= MARK_BASE for pair in finding.worst)
+
+    def test_is_told_in_one_line_a_gate_with_the_numbers_and_the_pairs(self, font):
+        lines = report(check(twin_of(font, "O", "0"), 2)).splitlines()
+        assert lines[0].startswith("FAIL  all glyphs: 0 px, at least 1   0 O 0")
+        assert any(line.startswith("pass  ") and "mark:" in line for line in lines)
+
+    @pytest.mark.parametrize(("name", "code"), [("glyph5x8", 0), ("twin", 1)])
+    def test_on_the_command_line_ends_with_0_or_1(self, font, tmp_path, name, code):
+        twin_of(font, "O", "0").save(tmp_path / "twin.npz")
+        given = name if name in shipped_fonts() else str(tmp_path / "twin.npz")
+        result = CliRunner().invoke(app, ["font", "check", given])
+        assert result.exit_code == code
+        assert "hexadecimal digits" in result.stdout
+
+
+class TestClosestBlurredPairs:
+    def test_agree_with_a_slow_reduction_of_every_pixel(self, font):
+        pairs = closest_blurred_pairs(font, "ceo8", None)
+        for pair in pairs:
+            assert pair.distance_px == pytest.approx(slow_blur(picture(font, pair.first), picture(font, pair.second)))
+
+    def test_call_one_pixel_about_as_far_as_one_pixel_of_the_page(self, font):
+        pair = closest_blurred_pairs(font, "oо", None)[0]
+        assert 0.5 < pair.distance_px < 1.0
+
+    def test_name_a_character_that_the_font_lacks(self, font):
+        with pytest.raises(FontError, match=r"U\+65E5"):
+            closest_blurred_pairs(font, "a日")
 
 
 class TestClosestPairs:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glyphraster.errors import FontError
-from glyphraster.font import MARK_BASE, BitmapFont, Mark, load_font
-from glyphraster.source import build, format_font, parse
+from glyphraster.font import MARK_BASE, BitmapFont, Mark, load_font, shipped_fonts
+from glyphraster.source import build, parse
+from glyphraster.source_format import format_font
 
 HEADER = """\
 name tiny
@@ -95,7 +96,7 @@ HEIGHTLESS = "name x\nwidth 3\n@ a\n...\n"
 
 class TestAMistake:
     @pytest.mark.parametrize(("text", "message"), [
-        (BASE + "glyph c\n", r"line 12: starts with 'glyph'; a line starts with one of @, accent, compose, name"),
+        (BASE + "glyph c\n", r"line 12: starts with 'glyph'; .* one of @, accent, compose, rule, include, name"),
         (HEADER + "@ a b\n... ...\n", r"line 6: 'the end' where row 2 of the block at line 6 belongs; a block has 4"),
         (HEADER + "@ a\n...\n...\n...\n@ b\n", r"line 10: '@ b' where row 4 of the block at line 6 belongs"),
         (BASE + "...\n", r"line 12: starts with '\.\.\.'"),
@@ -168,13 +169,82 @@ def fonts(draw) -> BitmapFont:
     )
 
 
+class TestARule:
+    def test_draws_what_the_source_does_not(self):
+        font = parse(BASE + "rule box\n@ ─\n...\n...\n###\n...\n")
+        assert picture(font, "─") == ["...", "...", "###", "..."]
+        assert picture(font, "│") == [".#."] * 4
+
+    @pytest.mark.parametrize(("width", "character", "rows"), [
+        (5, "╬", ["##.##", ".....", "##.##"]),
+        (5, "╞", ["..###", "..#..", "..###"]),
+        (5, "╟", [".#.#.", ".#.##", ".#.#."]),
+        (5, "┿", ["#####", "#####", "#####"]),
+        (6, "╮", ["......", "##....", ".#...."]),
+    ])
+    def test_joins_lines_of_every_weight_in_the_middle_of_the_cell(self, width, character, rows):
+        drawn = picture(parse(BASE.replace("width 3", f"width {width}").replace("height 4", "height 9")
+                              .split("@")[0] + "rule box\n"), character)
+        assert drawn[3:6] == rows
+
+    def test_is_refused_when_nobody_knows_it(self):
+        with pytest.raises(FontError, match=r"line 12: unknown rule 'boxes'; rules are box, blocks, braille"):
+            parse(BASE + "rule boxes\n")
+
+
+class TestAnIncludedSource:
+    ACCENTS = "accent dot 0: .#.\n"
+
+    def test_gives_its_glyphs_and_blank_rows_below_them(self, tmp_path):
+        (tmp_path / "low.glyphs").write_text(BASE)
+        font = parse(HEADER.replace("height 4", "height 5") + "include low.glyphs\n", tmp_path)
+        assert picture(font, "a") == ["...", ".##", "#.#", ".##", "..."]
+        assert font.cell_height_px == 5
+
+    def test_loses_against_what_the_source_draws_and_composes(self, tmp_path):
+        (tmp_path / "other.glyphs").write_text(BASE + self.ACCENTS + "compose á = a + dot\ncompose c = b\n")
+        own = "include other.glyphs\n@ a c\n... ...\n### ...\n### ...\n### ###\ncompose b = a\n"
+        font = parse(HEADER + own, tmp_path)
+        assert picture(font, "á") == [".#.", "###", "###", "###"]
+        assert picture(font, "b") == ["...", "###", "###", "###"]
+        assert picture(font, "c") == ["...", "...", "...", "###"]
+
+    def test_may_hold_recipes_alone_for_accents_of_the_one_that_includes_it(self, tmp_path):
+        (tmp_path / "recipes.glyphs").write_text("compose á = a + dot\n")
+        font = parse(BASE + self.ACCENTS + "include recipes.glyphs\n", tmp_path)
+        assert picture(font, "á") == [".#.", ".##", "#.#", ".##"]
+
+    def test_moves_a_base_up_for_an_accent_that_says_so(self):
+        font = parse(BASE + "accent tail 3 ^1: .#.\ncompose c = a + tail\n")
+        assert picture(font, "c") == [".##", "#.#", ".##", ".#."]
+
+    @pytest.mark.parametrize(("files", "text", "message"), [
+        ({}, BASE + "include none.glyphs\n", r"line 12: includes 'none.glyphs'; .*none.glyphs cannot be read"),
+        ({"a.glyphs": "include a.glyphs\n"}, BASE + "include a.glyphs\n", r"a source may not include itself"),
+        ({"a.glyphs": "glyph\n"}, BASE + "include a.glyphs\n", r"line 12: includes 'a.glyphs'; line 1: starts with"),
+        ({"a.glyphs": "compose é = e + dot\n"}, BASE + "include a.glyphs\n", r"a.glyphs, line 1: unknown accent 'dot'"),
+        ({"a.glyphs": BASE}, HEADER.replace("height 4", "height 3") + "include a.glyphs\n",
+         r"its cell of 4x3 pixels does not fit into 3x3"),
+    ])
+    def test_is_told_with_its_name_what_is_wrong(self, tmp_path, files, text, message):
+        for name, content in files.items():
+            (tmp_path / name).write_text(content)
+        with pytest.raises(FontError, match=message):
+            parse(text, tmp_path)
+
+    def test_needs_a_folder(self):
+        with pytest.raises(FontError, match=r"line 12: includes 'a.glyphs'; only a source in a file"):
+            parse(BASE + "include a.glyphs\n")
+
+
 class TestFormatFont:
     @given(fonts())
     def test_writes_any_font_so_that_it_reads_back_equal(self, font):
         assert same(parse(format_font(font)), font)
 
-    def test_writes_the_shipped_font_so_that_it_reads_back_equal(self):
-        font = load_font("glyph5x8")
+    @pytest.mark.parametrize("name", shipped_fonts())
+    def test_writes_a_shipped_font_so_that_it_reads_back_equal(self, name):
+        font = load_font(name)
         assert same(parse(format_font(font)), font)
 
     def test_changes_nothing_when_it_is_read_and_written_again(self):
