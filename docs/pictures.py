@@ -13,13 +13,14 @@ IMAGES = Path(__file__).parent / "images"
 MAGNIFIED = 3
 
 
-def magnified_page() -> None:
-    """Draw this package's own source at 5x8 px and show a corner of the page, three times as large."""
+def magnified_pages() -> None:
+    """Draw this package's own source at 5x8 px in two layouts and show a corner of each page, magnified."""
     source = (Path(gr.__file__).parent / "layout.py").read_text(encoding="utf-8")
-    page = gr.render(source, "claude-fable-5")[0]
-    corner = Image.fromarray(page.pixels[:128, :330])
-    enlarged = corner.resize((corner.width * MAGNIFIED, corner.height * MAGNIFIED), Image.Resampling.NEAREST)
-    enlarged.convert("1").save(IMAGES / "page.png", optimize=True)
+    for layout, name in (("flow", "page"), ("lines", "lines")):
+        page = gr.render(source, "claude-fable-5", layout=layout)[0]
+        corner = Image.fromarray(page.pixels[:128, :330])
+        enlarged = corner.resize((corner.width * MAGNIFIED, corner.height * MAGNIFIED), Image.Resampling.NEAREST)
+        enlarged.convert("1").save(IMAGES / f"{name}.png", optimize=True)
 
 
 def font_specimens() -> None:
@@ -31,5 +32,5 @@ def font_specimens() -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    magnified_page()
+    magnified_pages()
     font_specimens()
