@@ -11,6 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import glyphraster as gr
+from glyphraster.clean import cleaned
 from glyphraster.errors import ArgumentError, GlyphrasterError, PngError
 from glyphraster.output import staged_directory, text_bytes, write_atomically
 from glyphraster.png import decode_png
@@ -21,7 +22,7 @@ app = typer.Typer(
 font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
 
-EXIT_GATE_FAILED = 1
+EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
 
 
@@ -100,6 +101,25 @@ def read(
         write_atomically(out, content)
 
 
+@app.command()
+def verify(
+    source: Annotated[Path, typer.Argument(help="The file that the pages should hold.")],
+    pages: Annotated[list[Path], typer.Argument(help="The PNG files, in any order.")],
+    clean: Annotated[str | None, typer.Option(help="The view that the pages were drawn through.")] = None,
+) -> None:
+    """Prove that pages hold a file, else exit with code 1.  Example: glyphraster verify notes.txt pages/*.png."""
+    text = _read_text(source)
+    expected, found = cleaned(text, clean).text if clean else text, gr.read(pages)
+    if found == expected:
+        typer.echo(f"{len(pages)} page(s) hold all {len(expected):,} characters of {source}, and nothing else")
+        return
+    pairs = enumerate(zip(expected, found, strict=False))
+    part = next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(expected), len(found)))
+    sizes = f"the pages hold {len(found):,} characters, {source} {len(expected):,}"
+    typer.echo(f"{sizes}; they part at character {part:,}")
+    raise typer.Exit(EXIT_CHECK_FAILED)
+
+
 @font_app.command("build")
 def font_build(
     source: Annotated[Path, typer.Argument(help="A .glyphs source, or a BDF of cells.")],
@@ -170,7 +190,7 @@ def font_check(
     findings = check(gr.load_font(font), worst)
     typer.echo(report(findings))
     if not all(finding.passed for finding in findings):
-        raise typer.Exit(EXIT_GATE_FAILED)
+        raise typer.Exit(EXIT_CHECK_FAILED)
 
 
 def _shortened(text: str, most_chars: int = 100) -> str:

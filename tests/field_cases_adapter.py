@@ -60,10 +60,11 @@ def apply(conversation, step, *, keep_last=1, provider="anthropic", window=None,
 
 
 def render(text, provider, model=None, **options):
+    """Draw what a person saw on the screen: the cases are about tool output, which the terminal view is for."""
     if options:
         raise NotImplementedError(f"no {', '.join(options)} here")
     name = model or MODELS.get(provider, provider)
-    pages, profile = gr.render(text, name), gr.page_profile(name)
+    pages, profile = gr.render(text, name, clean="terminal"), gr.page_profile(name)
     sizes = [(page.geometry.height_px, page.geometry.width_px) for page in pages]
     tokens = sum(profile.tokens(height_px=height, width_px=width) for height, width in sizes)
     return [page.png() for page in pages], {"est_tokens": tokens, "warnings": [], "colours": 2}

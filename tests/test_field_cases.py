@@ -16,6 +16,8 @@ STANDING = [
     "per-01",
     "per-06",
     "ras-01",
+    "ras-02",
+    "ras-03",
     "ras-04",
     "run-01",
     "run-02",

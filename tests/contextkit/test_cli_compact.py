@@ -18,6 +18,7 @@ from glyphraster.png import decode_png
 CASES = Path(__file__).parents[1] / "cases"
 DEMO = CASES / "demo" / "session.jsonl"
 SESSIONS = sorted([*CASES.glob("*/session.jsonl"), *CASES.glob("*/request.json")])
+FABLE = ("--model", "claude-fable-5")
 TIGHT = ("--window", "60000")
 ONE_BIT = ["claude-opus-4-8", "claude-sonnet-4-5", "gpt-5.5", "gpt-4o", "gemini-3.8-flash"]
 EIGHT_BIT = ["grok-4.7", "qwen3.8-max"]
@@ -440,3 +441,55 @@ class TestEverySession:
     def test_restore_gives_it_back_byte_for_byte(self, session, contextkit):
         contextkit("compact", session, "--model", "claude-opus-4-8", "--out", "out")
         assert contextkit("restore", "out").raw == session.read_bytes()
+
+
+def a_request(*messages):
+    Path("request.json").write_text(json.dumps({"model": "m", "max_tokens": 9, "messages": messages}), encoding="utf-8")
+
+
+class TestWhatAReviewFound:
+    def test_reasoning_that_the_wire_cannot_carry_is_told(self, contextkit):
+        thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+        spoken = [thought, {"type": "text", "text": "Yes."}]
+        a_request(
+            {"role": "user", "content": "Well?"},
+            {"role": "assistant", "content": spoken},
+            {"role": "user", "content": "Go."},
+        )
+        assert "note: 1 reasoning block(s) dropped" in contextkit("compact", "request.json", "--model", "gpt-4o").out
+
+    def test_a_text_with_bytes_that_were_no_text_is_the_same_in_the_source_and_read_from_the_pages(self, contextkit):
+        said = [{"role": role, "content": f"{role} \udc85 " + "word " * 6000} for role in ("user", "assistant") * 2]
+        a_request(*said, {"role": "user", "content": "Go on."})
+        contextkit("compact", "request.json", *FABLE, "--window", "30000", "--rungs", "snapshot", "--out", "out")
+        read = subprocess.run(
+            [sys.executable, "-m", "glyphraster.cli", "read", *sorted(Path("out/pages").iterdir())],
+            capture_output=True,
+            check=True,
+        )
+        assert b"\x85" in read.stdout
+        assert read.stdout == Path("out/source.txt").read_bytes()
+
+    @pytest.mark.parametrize("place", ["pages/notes.txt", "recall/notes.txt"])
+    def test_an_output_with_a_file_of_the_users_in_it_is_not_replaced(self, contextkit, place):
+        ran = contextkit("compact", DEMO, *FABLE, "--out", "out")
+        Path("out", place).write_text("mine", encoding="utf-8")
+        ran = contextkit("compact", DEMO, *FABLE, "--out", "out")
+        assert ran.code == 2
+        assert "out exists and is no earlier output" in ran.err
+        assert Path("out", place).read_text(encoding="utf-8") == "mine"
+
+    def test_a_report_without_its_input_is_refused_in_one_line(self, contextkit):
+        Path("bad").mkdir()
+        Path("bad/report.json").write_text('{"schema": "contextkit-report", "version": 1}', encoding="utf-8")
+        ran = contextkit("restore", "bad")
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert "is no report of version 1" in ran.err
+
+    @pytest.mark.parametrize(
+        "arguments", [("compact",), ("compact", "x"), ("compact", "x", "--model", "m", "--window", "abc"), ("bake",)]
+    )
+    def test_a_command_line_that_does_not_parse_is_answered_in_one_line(self, contextkit, arguments):
+        ran = contextkit(*arguments)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert ran.err.endswith("; see contextkit --help\n")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pillow
 
-from contextkit.messages import Image, Pending, Text, ToolResult
+from contextkit.messages import Image, Pending, Text, Thinking, ToolResult
 from contextkit.models import resolve
 from contextkit.tokens import UNSIZED_IMAGE_TOKENS, TokenEstimator, count_tokens, image_size
 from tests.contextkit.strategies import ANY_CHARACTER, conversations, picture, png_base64, talk, user
@@ -29,6 +29,11 @@ def estimator(model="claude-opus-4-8"):
 
 @pytest.mark.parametrize("model", MODELS)
 class TestLawsForEveryModel:
+    def test_reasoning_costs_only_where_the_wire_carries_it(self, model):
+        count, carried = estimator(model), resolve(model).wire == "anthropic"
+        assert (count.part(Thinking(text="a long thought", signature="sig")) > 0) == carried
+        assert count.part(Thinking(text="a long thought")) == 0
+
     @given(first=ANY_TEXT, second=ANY_TEXT)
     def test_texts_put_together_cost_their_sum_but_for_rounding(self, model, first, second):
         count = estimator(model).text

@@ -180,3 +180,25 @@ def test_reading_into_a_pipe_that_closes_early_leaves_no_traceback(tmp_path, mon
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reading:
         reading.stdout.close()
         assert b"Traceback" not in reading.stderr.read()
+
+
+class TestVerify:
+    def test_pages_that_hold_the_file_are_proved(self, glyphraster):
+        Path("file").write_text("def f():\n    return 1\n", encoding="utf-8")
+        around = ("--layout", "lines", "--line-numbers", "--caption", "file")
+        glyphraster("render", "file", *FABLE, "--out", "pages", *around)
+        ran = glyphraster("verify", "file", *pages())
+        assert (ran.code, ran.out) == (0, "1 page(s) hold all 22 characters of file, and nothing else\n")
+
+    def test_pages_of_another_file_are_told_with_the_place(self, glyphraster):
+        Path("file").write_text("one two", encoding="utf-8")
+        glyphraster("render", "file", *FABLE, "--out", "pages")
+        Path("file").write_text("one ten", encoding="utf-8")
+        ran = glyphraster("verify", "file", *pages())
+        assert (ran.code, ran.out) == (1, "the pages hold 7 characters, file 7; they part at character 5\n")
+
+    def test_pages_drawn_through_a_view_are_compared_with_what_it_shows(self, glyphraster):
+        Path("file").write_text("\x1b[31mred\x1b[0m\n", encoding="utf-8")
+        glyphraster("render", "file", *FABLE, "--out", "pages", "--clean", "terminal")
+        assert glyphraster("verify", "file", *pages()).code == 1
+        assert glyphraster("verify", "file", *pages(), "--clean", "terminal").code == 0
