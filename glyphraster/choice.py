@@ -6,14 +6,14 @@ TAILED = frozenset("șțşţąęįųģķļņŗȘȚŞŢĄĘĮŲĢĶĻŅŖ")
 """Letters told from their plain ones only by what hangs below: a cell of 8 rows leaves one row for that."""
 
 SHARE = 1 / 500
-"""Least share of the letters of a text. In the Romanian sample of fonts.md 1 letter in 45 is tailed; a
-name or two in an English log stays below. The higher cell costs an eighth more area."""
+"""Least share of the letters of a text. In the Romanian sample of the bench (fonts/README.md) 1 letter in
+36 is tailed; a name or two in an English log stays below. The higher cell costs an eighth more area."""
 
 
 def font_for_text(text: str, default: str = "glyph5x8") -> str:
     """Choose the shipped font for a text.
 
-    Romanian, Turkish, Polish and Latvian are read better in ``glyph5x9``: OCR misses 14 of the 39 ``ș`` of a sample
+    Romanian, Turkish, Polish and Latvian are read better in ``glyph5x9``: OCR misses 18 of the 39 ``ș`` of a sample
     where it misses all of them in ``glyph5x8`` (``fonts/README.md`` has the table).
 
     Parameters

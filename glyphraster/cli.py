@@ -58,32 +58,21 @@ def render(
     with staged_directory(out, _holds_only_pages) as stage:
         for page in pages:
             write_atomically(stage / f"page-{page.index:03d}.png", page.png("gray1"))
-    profile, choice = gr.page_profile(model, route), gr.reading_cell(model)
+    profile = gr.page_profile(model, route)
     tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
-    if as_json:
-        typer.echo(
-            json.dumps(
-                {
-                    "pages": len(pages),
-                    "characters": len(text),
-                    "tokens": tokens,
-                    "profile": profile.key,
-                    "match": profile.match,
-                    "out": str(out),
-                }
-            )
-        )
-    else:
-        typer.echo(
-            f"{len(text):,} characters on {len(pages)} page(s) in {out}: {tokens:,} image tokens for {model} (profile "
-            f"{profile.key}, "
-            f"{profile.match})"
-        )
-        typer.echo(
-            choice.statement
-            if tier == "auto"
-            else f"The cell was forced ({tier}); evidence for {model}: {choice.statement}"
-        )
+    said = {"pages": len(pages), "characters": len(text), "tokens": tokens, "profile": profile.key}
+    said |= {"match": profile.match, "out": str(out)}
+    typer.echo(json.dumps(said) if as_json else _rendered(said, model, tier))
+
+
+def _rendered(said: dict[str, Any], model: str, tier: str) -> str:
+    """Return what was drawn, and on what evidence, in two lines."""
+    statement = gr.reading_cell(model).statement
+    reading = statement if tier == "auto" else f"The cell was forced ({tier}); evidence for {model}: {statement}"
+    return (
+        f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image tokens "
+        f"for {model} (profile {said['profile']}, {said['match']})\n{reading}"
+    )
 
 
 @app.command()
