@@ -70,8 +70,8 @@ def _rendered(said: dict[str, Any], model: str, tier: str) -> str:
     statement = gr.reading_cell(model).statement
     reading = statement if tier == "auto" else f"The cell was forced ({tier}); evidence for {model}: {statement}"
     return (
-        f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image tokens "
-        f"for {model} (profile {said['profile']}, {said['match']})\n{reading}"
+        f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image "
+        f"tokens for {model} (profile {said['profile']}, {said['match']})\n{reading}"
     )
 
 
