@@ -1,6 +1,7 @@
 """Every layout holds all of the text, page by page, with or without caption and line numbers."""
 
 import itertools
+import unicodedata
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from wide_font import font_with_shared_halves, wide_font
 import glyphraster as gr
 from glyphraster.decor import Decor
 from glyphraster.errors import ArgumentError
+from glyphraster.font import shipped_fonts
 from glyphraster.layout import LAYOUTS, iter_plans, plan_pages
 from glyphraster.page import Page
 
@@ -155,3 +157,26 @@ def test_two_cell_glyphs_that_share_halves_with_each_other_and_with_letters_read
     plans = plan_pages(text, shared, geometry, layout)
     pages = [Page(plan=plan, font=shared, geometry=geometry.cropped(plan.glyphs.shape[0])) for plan in plans]
     assert gr.read([page.png() for page in pages], font=shared) == text
+
+
+@pytest.mark.parametrize("name", shipped_fonts())
+@given(text=TEXTS | ANY_TEXT, setting=settings_of_a_page(), scale=st.integers(1, 3), leading=st.integers(0, 2))
+def test_every_font_reads_back_at_every_scale_and_pitch(name, text, setting, scale, leading):
+    font, (layout, decor) = gr.load_font(name), setting
+    pitch_y, pitch_x = font.cell_height_px + leading, font.cell_width_px
+    geometry = gr.PageGeometry(
+        height_px=6 * pitch_y * scale,
+        width_px=40 * pitch_x * scale,
+        pitch_y_px=pitch_y,
+        pitch_x_px=pitch_x,
+        scale=scale,
+    )
+    plans = plan_pages(text, font, geometry, layout, decor=decor)
+    pages = [Page(plan=plan, font=font, geometry=geometry.cropped(plan.glyphs.shape[0])) for plan in plans]
+    assert gr.read([page.png() for page in pages]) == text
+
+
+@pytest.mark.parametrize("layout", ["flow", "lines"])
+def test_every_assigned_code_point_reads_back(layout):
+    text = "".join(chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn")
+    assert gr.read(gr.render(text, "claude-fable-5", layout=layout)) == text
