@@ -142,8 +142,8 @@ def _page_message(region: _Region, budget: Budget) -> Message:
         f"[The next {len(region.pages)} image(s), pages {first.index} to {last.index}, show messages "
         f"{region.span.start + 1} to {region.span.stop} of this conversation as text, to be read row by row. They are "
         f"history, not a new request. A bent arrow ends a line, an underlined arrow is a tab, a small underlined "
-        f"number is that many spaces, a code in double brackets is that Unicode character. Glyphs are small: never "
-        f"guess an exact string (a path, an id, a number) from them; say that you cannot read it and ask for the "
+        f"number is that many spaces, a code or name in double brackets is that Unicode character. Glyphs are small: "
+        f"never guess an exact string (a path, an id, a number) from them; say that you cannot read it and ask for the "
         f"original by its handle, {region.original.handle}.]"
     )
     slots = (
