@@ -2,7 +2,7 @@
 
 The rules, per character of the source:
 
-- a character with a glyph is that glyph, in one cell or two;
+- a character with a glyph is that glyph, in as many cells as the font gives it;
 - newline, carriage return and tab are marks of their own;
 - a run of four or more spaces, and any run that ends a page, is its length in count marks (small underlined digits);
 - everything else is an escape: ``ESCAPE_OPEN``, what :mod:`glyphraster.escapes` says of it, ``ESCAPE_CLOSE``.
@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.errors import FontError, ReadError
+from glyphraster.errors import ReadError
 from glyphraster.escapes import LONGEST_BODY_CHARS, escape_body, named_code
 from glyphraster.font import BitmapFont, Mark
 
-Cells = npt.NDArray[np.uint16]
+Cells = npt.NDArray[np.unsignedinteger[Any]]
+"""uint16 for fonts of up to 65,534 cells, else uint32."""
 Codes = npt.NDArray[np.uint32]
 
 LONGEST_ATOM_CELLS = LONGEST_BODY_CHARS + 2
@@ -39,8 +40,7 @@ TAB_STOP_CELLS = 8
 """Distance of tab stops where columns are kept."""
 
 _LONGEST_RUN_CHARS = 1 << 30
-_MISSING = np.uint16(0xFFFF)
-_SECOND_HALF = 0xFFFFFFFF
+_LATER_PART = 0xFFFFFFFF
 _SPACE, _NEWLINE, _TAB = 0x20, 0x0A, 0x09
 _HEX = "0123456789ABCDEF"
 _DIRECT = {0x0A: Mark.NEWLINE, 0x0D: Mark.CARRIAGE_RETURN, 0x09: Mark.TAB}
@@ -54,17 +54,23 @@ class CellTables:
     Attributes
     ----------
     cell_of
-        uint16 (0x110000,): first cell of each code point; newline, tab and return give their mark.
-    wide
-        bool (0x110000,): which code points take two cells; None when none does.
+        uint16 or uint32 (0x110000,): first cell of each code point; newline, tab and return give their mark.
+    missing
+        What stands in ``cell_of`` for code points without a glyph.
+    spans
+        uint8 (0x110000,): cells of each code point with a glyph; None when all take one.
+    part_of
+        uint8 (cells,): how many cells of the same glyph stand left of a cell; None when all glyphs take one.
     code_of
         uint32 (cells,): what each cell decodes to.
     hexadecimal, counts
-        uint16 (16,) and (10,): the cells of ``0-9A-F``, and of the count marks.
+        (16,) and (10,): the cells of ``0-9A-F``, and of the count marks.
     """
 
     cell_of: Cells
-    wide: npt.NDArray[np.bool_] | None
+    missing: int
+    spans: npt.NDArray[np.uint8] | None
+    part_of: npt.NDArray[np.uint8] | None
     code_of: Codes
     hexadecimal: Cells
     counts: Cells
@@ -84,28 +90,28 @@ def cell_tables(font: BitmapFont) -> CellTables:
     Raises
     ------
     FontError
-        When the font has 65,535 cells or more, or lacks a mark, a hexadecimal digit or the space.
+        When the font lacks a mark, a hexadecimal digit or the space.
     """
     cells = int(font.spans.sum())
-    if cells >= int(_MISSING):
-        raise FontError(
-            f"font {font.name!r} has {cells} cells; at most {int(_MISSING) - 1} can be addressed: leave out glyphs"
-        )
+    dtype: type[np.unsignedinteger[Any]] = np.uint16 if cells < 0xFFFF else np.uint32
+    missing = int(np.iinfo(dtype).max)
     first, points = font.first_cells, font.codepoints
     drawable = points < 0x110000
-    cell_of = np.full(0x110000, _MISSING, np.uint16)
+    cell_of = np.full(0x110000, missing, dtype)
     cell_of[points[drawable]] = first[drawable]
-    code_of = np.full(cells, _SECOND_HALF, np.uint32)
+    code_of = np.full(cells, _LATER_PART, np.uint32)
     code_of[first] = points
     for code, mark in _DIRECT.items():
         cell_of[code] = font.cell(mark)
         code_of[font.cell(mark)] = code
     return CellTables(
         cell_of=cell_of,
-        wide=_wide(font, drawable),
+        missing=missing,
+        spans=_spans_by_code(font),
+        part_of=(np.arange(cells) - np.repeat(first, font.spans)).astype(np.uint8) if font.spans.max() > 1 else None,
         code_of=code_of,
-        hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], np.uint16),
-        counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], np.uint16),
+        hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], dtype),
+        counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], dtype),
         blank=font.cell(_SPACE),
         newline=font.cell(Mark.NEWLINE),
         tab=font.cell(Mark.TAB),
@@ -116,12 +122,13 @@ def cell_tables(font: BitmapFont) -> CellTables:
     )
 
 
-def _wide(font: BitmapFont, drawable: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
-    if not (font.spans == 2).any():
+def _spans_by_code(font: BitmapFont) -> npt.NDArray[np.uint8] | None:
+    if font.spans.max() == 1:
         return None
-    wide = np.zeros(0x110000, np.bool_)
-    wide[font.codepoints[drawable & (font.spans == 2)]] = True
-    return wide
+    drawable = font.codepoints < 0x110000
+    spans = np.ones(0x110000, np.uint8)
+    spans[font.codepoints[drawable]] = font.spans[drawable]
+    return spans
 
 
 # ---------------------------------------------------------------------------------------------------- text to cells
@@ -140,7 +147,7 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
 
     Returns
     -------
-    cells : uint16 (M,)
+    cells : uint16 or uint32 (M,)
         Indices into ``font.bitmaps``.
     ends : int64 (len(text),)
         For each character, the number of cells up to and including it.
@@ -148,9 +155,9 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     tables = cell_tables(font)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     cells = tables.cell_of[codes]
-    missing = np.flatnonzero(cells == _MISSING)
+    missing = np.flatnonzero(cells == tables.missing)
     starts, lengths = _line_end_runs(codes) if aligned else _long_runs(codes, text)
-    wide = np.flatnonzero(tables.wide[codes]) if tables.wide is not None else _NO_RUNS[0]
+    wide, spans = _wide(codes, tables)
     tabs = np.flatnonzero(codes == _TAB) if aligned else _NO_RUNS[0]
     if not (len(missing) or len(starts) or len(wide) or len(tabs)):
         return cells, np.arange(1, len(codes) + 1)
@@ -159,12 +166,12 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     widths[_covered(starts, lengths, len(codes))] = 0
     widths[starts] = _decimal_digits(lengths)
     widths[missing] = bodies.lengths + 2
-    widths[wide] = 2
+    widths[wide] = spans
     widths[tabs] = _tab_widths(tabs, widths, codes)
     ends = np.cumsum(widths)
-    out = np.full(int(ends[-1]), tables.blank, np.uint16)
+    out = np.full(int(ends[-1]), tables.blank, cells.dtype)
     out[(ends - widths)[widths > 0]] = cells[widths > 0]
-    out[ends[wide] - 1] = cells[wide] + np.uint16(1)
+    out[_spans(ends[wide] - spans, spans)] = _spans(cells[wide].astype(np.int64), spans)
     _put_counts(out, ends[starts], lengths, tables)
     out[_spans(ends[missing] - 1 - bodies.lengths, bodies.lengths)] = bodies.cells
     out[ends[missing] - 1] = tables.close
@@ -181,6 +188,15 @@ def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
 
 
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _wide(codes: Codes, tables: CellTables) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the place and the cells of each character that takes more than one."""
+    if tables.spans is None:
+        return _NO_RUNS
+    spans = tables.spans[codes]
+    wide = np.flatnonzero(spans > 1)
+    return wide, spans[wide].astype(np.int64)
 
 
 def _long_runs(codes: Codes, text: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -270,14 +286,14 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
     Raises
     ------
     ReadError
-        When an escape or a two-cell glyph is broken, or a count is absurd; the message names the cell.
+        When an escape or a glyph of several cells is broken, or a count is absurd; the message names the cell.
     """
     tables = cell_tables(font)
     inked = np.flatnonzero(cells != tables.blank)
     cells = cells[: int(inked[-1]) + 1] if len(inked) else cells[:0]
     codes = tables.code_of[cells]
     repeats = np.ones(len(codes), np.int64)
-    repeats[(cells == tables.pad) | _second_halves(cells, codes)] = 0
+    repeats[(cells == tables.pad) | _later_parts(cells, codes)] = 0
     _decode_escapes(cells, codes, repeats, tables)
     _decode_counts(cells, codes, repeats, tables)
     marks = np.flatnonzero((codes >= 0x110000) & (repeats > 0))
@@ -288,19 +304,13 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
     return np.repeat(codes, repeats).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def second_halves(cells: Cells, font: BitmapFont) -> npt.NDArray[np.bool_]:
-    """Say which cells are the right half of a two-cell glyph."""
-    halves: npt.NDArray[np.bool_] = cell_tables(font).code_of[cells] == _SECOND_HALF
-    return halves
-
-
-def _second_halves(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
-    halves: npt.NDArray[np.bool_] = codes == _SECOND_HALF
-    at = np.flatnonzero(halves)
+def _later_parts(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
+    later: npt.NDArray[np.bool_] = codes == _LATER_PART
+    at = np.flatnonzero(later)
     broken = at[(at == 0) | (cells[at - 1] + 1 != cells[at])]
     if len(broken):
-        raise ReadError(f"cell {int(broken[0])} is the right half of a wide glyph without its left half")
-    return halves
+        raise ReadError(f"cell {int(broken[0])} is a later part of a wide glyph without the part before it")
+    return later
 
 
 def _decode_escapes(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[np.int64], tables: CellTables) -> None:

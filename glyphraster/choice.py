@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+PLAIN, TAILS = "glyph5x8", "glyph5x9"
+"""The same glyphs, with tails of one row and of two."""
+
 TAILED = frozenset("șțşţąęįųģķļņŗȘȚŞŢĄĘĮŲĢĶĻŅŖ")
 """Letters told from their plain ones only by what hangs below: a cell of 8 rows leaves one row for that."""
 
@@ -10,7 +13,7 @@ SHARE = 1 / 500
 36 is tailed; a name or two in an English log stays below. The higher cell costs an eighth more area."""
 
 
-def font_for_text(text: str, default: str = "glyph5x8") -> str:
+def font_for_text(text: str, default: str = PLAIN) -> str:
     """Choose the shipped font for a text.
 
     Romanian, Turkish, Polish and Latvian are read better in ``glyph5x9``: OCR misses 18 of the 39 ``ș`` of a sample
@@ -28,7 +31,7 @@ def font_for_text(text: str, default: str = "glyph5x8") -> str:
     str
         ``"glyph5x9"`` when at least one letter in 500 is tailed and ``default`` is ``"glyph5x8"``, else ``default``.
     """
-    if default != "glyph5x8":
+    if default != PLAIN:
         return default
     tailed = sum(map(text.count, TAILED))
-    return "glyph5x9" if tailed and tailed >= SHARE * sum(map(str.isalpha, text)) else default
+    return TAILS if tailed and tailed >= SHARE * sum(map(str.isalpha, text)) else default

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from glyphraster.cells import Cells, cell_tables, encode_cells
 from glyphraster.font import BitmapFont, Mark
+from glyphraster.rows import Room, height_px, row_bands
 
 SMALLEST_MARGIN_CELLS = 4
-"""Three digits and a blank."""
+"""Three digits and a rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +29,13 @@ class Decor:
     caption: str | None = None
     line_numbers: bool = False
 
-    def room(self, grid: tuple[int, int], first_line: int) -> tuple[int, int]:
-        """Return rows and columns that are left for text on a page that starts with line ``first_line``."""
-        return grid[0] - (self.caption is not None), grid[1] - self.margin_cells(grid[0], first_line)
+    def room(self, page: Room, font: BitmapFont, first_line: int) -> Room:
+        """Return what is left for text on a page that starts with line ``first_line``."""
+        columns = page.columns - self.margin_cells(page.rows(font.line_height_px), first_line)
+        if self.caption is None:
+            return replace(page, columns=columns)
+        caption = height_px(row_bands(_caption(self.caption, font, page.columns), font), page.leading_px)
+        return replace(page, columns=columns, height_px=max(0, page.height_px - caption))
 
     def margin_cells(self, rows: int, first_line: int) -> int:
         """Return the width of the line numbers; the number of rows bounds how far they can go."""
@@ -70,7 +75,8 @@ def _numbers(body: Cells, font: BitmapFont, width: int, first_line: int, mid_lin
     tables = cell_tables(font)
     starts = body[:, 0] != tables.continuation
     numbers = first_line + np.cumsum(starts) - (0 if mid_line else 1)
-    margin = np.full((len(body), width), tables.blank, np.uint16)
+    margin = np.full((len(body), width), tables.blank, body.dtype)
+    margin[:, -1] = font.cell(Mark.MARGIN)
     for place in range(width - 1):
         shown = starts & (numbers >= 10**place)
         margin[shown, width - 2 - place] = tables.hexadecimal[numbers[shown] // 10**place % 10]
@@ -78,7 +84,8 @@ def _numbers(body: Cells, font: BitmapFont, width: int, first_line: int, mid_lin
 
 
 def _caption(text: str, font: BitmapFont, width: int) -> Cells:
-    row = np.full((1, width), cell_tables(font).blank, np.uint16)
-    cells = np.append(np.uint16(font.cell(Mark.CAPTION)), encode_cells(text.replace("\n", " "), font)[0])[:width]
-    row[0, : len(cells)] = cells
+    cells, ends = encode_cells(text.replace("\n", " "), font)
+    cells = cells[: ends[ends < width].max(initial=0)]
+    row = np.full((1, width), cell_tables(font).blank, cells.dtype)
+    row[0, 0], row[0, 1 : 1 + len(cells)] = font.cell(Mark.CAPTION), cells
     return row

@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import Cells, cell_tables, close_run, encode_cells, second_halves
+from glyphraster.cells import Cells, cell_tables, close_run, encode_cells
+from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont
+from glyphraster.rows import Room, row_heights
 from glyphraster.stream import TextStream
 
 
-def next_page(source: TextStream, font: BitmapFont, grid: tuple[int, int], likely_chars: int) -> tuple[str, Cells]:
-    """Take the longest piece that fits ``grid`` (rows, columns), and return it with its cells in rows."""
-    (rows, columns), count = grid, likely_chars
+def next_page(source: TextStream, font: BitmapFont, room: Room, likely_chars: int) -> tuple[str, Cells]:
+    """Take the longest piece that there is room for, and return it with its cells in rows."""
+    count = likely_chars
     while True:
         piece, last = source.peek(count)
         cells, ends = encode_cells(piece, font)
-        breaks = _row_breaks(cells, font, rows, columns)
+        breaks = _fitting(_row_breaks(cells, font, room.rows(font.line_height_px), room.columns), cells, font, room)
         fitting = int(np.searchsorted(ends, breaks[-1], "right"))
         if last or fitting < len(piece):
             break
@@ -26,7 +28,13 @@ def next_page(source: TextStream, font: BitmapFont, grid: tuple[int, int], likel
     piece = piece[:fitting]
     source.skip(fitting)
     cells = close_run(cells[: ends[fitting - 1] if fitting else 0], piece, font)
-    return piece, _in_rows(cells, breaks, font, columns)
+    return piece, _in_rows(cells, breaks, font, room.columns)
+
+
+def set_again(piece: str, font: BitmapFont, grid: tuple[int, int]) -> Cells:
+    """Return the cells of a page that holds ``piece`` in rows, as many as there are on ``grid`` (rows, columns)."""
+    cells = close_run(encode_cells(piece, font)[0], piece, font)
+    return _in_rows(cells, _row_breaks(cells, font, *grid), font, grid[1])
 
 
 def unrolled(glyphs: Cells) -> Cells:
@@ -35,27 +43,35 @@ def unrolled(glyphs: Cells) -> Cells:
 
 
 def _row_breaks(cells: Cells, font: BitmapFont, rows: int, columns: int) -> npt.NDArray[Any]:
-    """Return where each row starts and the last one ends: a two-cell glyph never straddles a row."""
-    if cell_tables(font).wide is None:
+    """Return where each row starts and the last one ends: a wide glyph never straddles a row."""
+    part_of = cell_tables(font).part_of
+    if part_of is None:
         return np.arange(rows + 1) * columns
-    halves = second_halves(cells, font)
     breaks = [0]
     for _ in range(rows):
         end = breaks[-1] + columns
-        breaks.append(end - 1 if end < len(cells) and halves[end] else end)
+        breaks.append(end - int(part_of[cells[end]]) if end < len(cells) else end)
     return np.array(breaks)
+
+
+def _fitting(breaks: npt.NDArray[Any], cells: Cells, font: BitmapFont, room: Room) -> npt.NDArray[Any]:
+    """Return the breaks of the rows that fit, some of which may be taller than plain text."""
+    if not isinstance(font, FontChain):
+        return breaks
+    on_page = cells[: breaks[-1]]
+    heights = row_heights(on_page, np.searchsorted(breaks, np.arange(len(on_page)), "right") - 1, font)
+    return breaks[: room.rows_of(heights, font.line_height_px) + 1]
 
 
 def _in_rows(cells: Cells, breaks: npt.NDArray[Any], font: BitmapFont, columns: int) -> Cells:
     tables = cell_tables(font)
     used = int(np.searchsorted(breaks, len(cells), "left"))
-    grid = np.full((used, columns), tables.blank, np.uint16)
-    if tables.wide is None:
+    grid = np.full((used, columns), tables.blank, cells.dtype)
+    if tables.part_of is None:
         grid.reshape(-1)[: len(cells)] = cells
         return grid
     for row in range(used):
         piece = cells[breaks[row] : breaks[row + 1]]
         grid[row, : len(piece)] = piece
-        if breaks[row + 1] - breaks[row] < columns:
-            grid[row, -1] = tables.pad
+        grid[row, breaks[row + 1] - breaks[row] :] = tables.pad
     return grid

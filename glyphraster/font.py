@@ -2,7 +2,8 @@
 
 Bit order, for the whole package: one glyph cell is ``cell_height_px`` rows of ``ceil(cell_width_px / 8)`` bytes, top
 row first; within a byte the **high bit is the leftmost pixel**; a set bit is ink. A glyph that spans two cells takes
-two consecutive cells, left before right. ``tests/glyphraster/test_font.py`` pins this with a picture.
+two consecutive cells, left before right, and so on up to :data:`MAX_SPAN_CELLS`. ``tests/glyphraster/test_font.py``
+pins this with a picture.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,10 @@ MARK_BASE = 0x110000
 """First code of the reserved marks: one past the last Unicode code point, so no character of a ``str`` is one."""
 
 
+MAX_SPAN_CELLS = 16
+"""Most cells that a glyph may take: a glyph of 64 px on columns of 4."""
+
+
 class Mark(enum.IntEnum):
     """Reserved marks that a layout draws; none can occur in a text, so decoding is unique."""
 
@@ -40,7 +46,9 @@ class Mark(enum.IntEnum):
     CONTINUATION = MARK_BASE + 5
     CAPTION = MARK_BASE + 6
     PAD = MARK_BASE + 7
-    """Fills the last cell of a row that a two-cell glyph could not enter."""
+    """Fills the end of a row that a wide glyph could not enter."""
+    MARGIN = MARK_BASE + 8
+    """A rule between line numbers and text."""
     COUNT_0 = MARK_BASE + 16
     """Ten small underlined digits: one or more of them in a row are the length of a run of spaces."""
     COUNT_1 = MARK_BASE + 17
@@ -67,7 +75,7 @@ class BitmapFont:
     codepoints
         uint32 (N,), strictly ascending; values from :data:`MARK_BASE` are :class:`Mark`.
     spans
-        uint8 (N,), cells that each glyph takes: 1, or 2 for wide.
+        uint8 (N,), cells that each glyph takes, at most :data:`MAX_SPAN_CELLS`.
     bitmaps
         uint8 (spans.sum(), cell_height_px, ceil(cell_width_px / 8)), packed as the module says.
 
@@ -95,6 +103,11 @@ class BitmapFont:
     def first_cells(self) -> npt.NDArray[np.int64]:
         """Index into ``bitmaps`` of each glyph's first cell, int64 (N,)."""
         return np.cumsum(self.spans, dtype=np.int64) - self.spans
+
+    @property
+    def line_height_px(self) -> int:
+        """Height of a row of plain text: the cell's, unless fallback fonts make some rows taller."""
+        return self.cell_height_px
 
     @property
     def digest(self) -> str:
@@ -132,6 +145,9 @@ class BitmapFont:
         return _zip(arrays)
 
 
+Fonts = str | Path | BitmapFont | Sequence[str | Path | BitmapFont]
+"""One font or several in order of preference: each itself, its name, or the path of a packed one."""
+
 _META = ("name", "cell_height_px", "cell_width_px", "baseline_px", "licence")
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, SyntaxError,
                zipfile.BadZipFile, zlib.error, tokenize.TokenError)
@@ -162,6 +178,12 @@ def load_font(name_or_path: str | Path) -> BitmapFont:
             f"or give the path of a packed .npz file"
         )
     return _unpack(path.read_bytes(), str(path))
+
+
+def load_fonts(fonts: Fonts) -> list[BitmapFont]:
+    """Return one font or several, each given as itself, its name or its path; errors as :func:`load_font`."""
+    several = [fonts] if isinstance(fonts, str | Path | BitmapFont) else fonts
+    return [font if isinstance(font, BitmapFont) else load_font(font) for font in several]
 
 
 def shipped_fonts() -> tuple[str, ...]:
@@ -226,7 +248,9 @@ def _check(font: BitmapFont) -> None:
         )
     if count == 0 or np.any(np.diff(font.codepoints.astype(np.int64)) <= 0):
         raise FontError(f"font {font.name!r}: {count} code points, which must be at least one and strictly ascending")
-    if font.spans.shape != (count,) or not np.isin(font.spans, (1, 2)).all():
-        raise FontError(f"font {font.name!r}: spans must be {count} values of 1 or 2, got shape {font.spans.shape}")
+    if font.spans.shape != (count,) or not ((font.spans > 0) & (font.spans <= MAX_SPAN_CELLS)).all():
+        raise FontError(
+            f"font {font.name!r}: spans must be {count} values from 1 to {MAX_SPAN_CELLS}, got shape {font.spans.shape}"
+        )
     if font.bitmaps.shape != shape:
         raise FontError(f"font {font.name!r}: bitmaps must have shape {shape}, got {font.bitmaps.shape}")

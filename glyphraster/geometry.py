@@ -67,17 +67,13 @@ class PageGeometry:
             (self.width_px - 2 * self.margin_px) // self.cell_width_px,
         )
 
-    def cropped(self, rows: int) -> PageGeometry:
-        """Return the geometry of a page that ends below its first ``rows`` rows."""
-        return dataclasses.replace(self, height_px=2 * self.margin_px + rows * self.cell_height_px)
-
 
 def page_geometry(profile: PageProfile, font: BitmapFont, *, scale: int = 1) -> PageGeometry:
     """Return the page of ``profile`` filled with cells of ``font`` at ``scale``."""
     return PageGeometry(
         height_px=profile.page_height_px,
         width_px=profile.page_width_px,
-        pitch_y_px=font.cell_height_px,
+        pitch_y_px=font.line_height_px,
         pitch_x_px=font.cell_width_px,
         scale=scale,
     )

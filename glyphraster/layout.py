@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from glyphraster import flow, lines
-from glyphraster.cells import LONGEST_ATOM_CELLS, Cells, cell_tables
+from glyphraster.cells import LONGEST_ATOM_CELLS, Cells
 from glyphraster.decor import Decor, decorated
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
+from glyphraster.rows import Bands, Room, page_room, row_bands
 from glyphraster.stream import TextStream
 
 LAYOUTS = ("flow", "lines", "columns")
@@ -38,7 +39,11 @@ class PagePlan:
     Attributes
     ----------
     glyphs
-        uint16 (rows, columns), read-only: indices into the font's ``bitmaps``; only the rows used.
+        uint16 (uint32 for fonts of 65,535 cells and more) (rows, columns), read-only: indices into the font's
+        ``bitmaps``; only the rows used.
+    bands
+        uint8 (rows, 2), read-only: first and last + 1 row of the font's cells that each row shows; its height in glyph
+        px is their difference, the whole cell unless the font is a chain.
     start, stop
         Span of the source in characters.
     index
@@ -56,6 +61,7 @@ class PagePlan:
     """
 
     glyphs: Cells
+    bands: Bands
     start: int
     stop: int
     index: int
@@ -70,6 +76,7 @@ class PagePlan:
 
     def __post_init__(self) -> None:
         self.glyphs.setflags(write=False)
+        self.bands.setflags(write=False)
 
 
 def plan_pages(
@@ -113,11 +120,10 @@ def iter_plans(
 ) -> Iterator[PagePlan]:
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
     _check(font, geometry, layout, decor)
-    source, mid_line = TextStream(chunks), False
-    rows, columns = geometry.grid
-    before, likely_chars = after or _NOTHING, rows * columns
+    source, mid_line, room = TextStream(chunks), False, page_room(geometry, font)
+    before, likely_chars = after or _NOTHING, room.rows(font.line_height_px) * room.columns
     while True:
-        plan, piece = _next_plan(source, font, geometry.grid, layout, decor, before, likely_chars, mid_line)
+        plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, mid_line)
         if not piece:
             return
         yield plan
@@ -127,15 +133,15 @@ def iter_plans(
 def _next_plan(
     source: TextStream,
     font: BitmapFont,
-    grid: tuple[int, int],
+    page: Room,
     layout: str,
     decor: Decor,
     before: PagePlan,
     likely_chars: int,
     mid_line: bool,
 ) -> tuple[PagePlan, str]:
-    line, index = before.stop_line, before.index + 1
-    margin_cells, room = decor.margin_cells(grid[0], line), decor.room(grid, line)
+    line, index, caption_rows = before.stop_line, before.index + 1, int(decor.caption is not None)
+    margin_cells, room = decor.margin_cells(page.rows(font.line_height_px), line), decor.room(page, font, line)
     if layout == "flow":
         (piece, body), columns = flow.next_page(source, font, room, likely_chars), 1
     else:
@@ -147,12 +153,13 @@ def _next_plan(
     glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=mid_line)
     plan = PagePlan(
         glyphs=glyphs,
+        bands=page_bands(glyphs, font, caption_rows if columns > 1 else len(glyphs)),
         start=before.stop,
         stop=before.stop + len(piece),
         index=index,
         layout=layout,
         columns=columns,
-        caption_rows=int(decor.caption is not None),
+        caption_rows=caption_rows,
         margin_cells=margin_cells,
         start_line=line,
         stop_line=stop_line,
@@ -162,7 +169,17 @@ def _next_plan(
     return plan, piece
 
 
-_NOTHING = PagePlan(glyphs=np.zeros((0, 0), np.uint16), start=0, stop=0, index=0, layout="flow")
+_NOTHING = PagePlan(
+    glyphs=np.zeros((0, 0), np.uint16), bands=np.zeros((0, 2), np.uint8), start=0, stop=0, index=0, layout="flow"
+)
+
+
+def page_bands(glyphs: Cells, font: BitmapFont, own_rows: int) -> Bands:
+    """Return what each row shows: the first ``own_rows`` each its own, all others as much as the tallest of them."""
+    bands = row_bands(glyphs, font)
+    if len(bands) > own_rows:
+        bands[own_rows:] = (bands[own_rows:, 0].min(), bands[own_rows:, 1].max())
+    return bands
 
 
 def text_crc32(text: str, before: int) -> int:
@@ -175,18 +192,36 @@ def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cell
     return flow.unrolled(glyphs) if layout == "flow" else lines.unrolled(glyphs, font, columns)
 
 
+def set_again(
+    text: str, font: BitmapFont, grid: tuple[int, int], layout: str, columns: int, *, mid_line: bool
+) -> Cells:
+    """Return the cells of a page of ``grid`` (rows, columns) that holds ``text`` and nothing else.
+
+    Parameters
+    ----------
+    columns
+        Newspaper columns.
+    mid_line
+        Whether the page starts in the middle of a line.
+    """
+    if layout == "flow":
+        return flow.set_again(text, font, grid)
+    return lines.set_again(text, font, grid[1], columns, mid_line=mid_line)
+
+
 def _check(font: BitmapFont, geometry: PageGeometry, layout: str, decor: Decor) -> None:
     if layout not in LAYOUTS:
         raise ArgumentError(f"no layout {layout!r}; there is {', '.join(LAYOUTS)}")
     if decor.line_numbers and layout != "lines":
         raise ArgumentError(f"layout {layout!r} has no margin for line numbers; layout 'lines' has")
-    if geometry.pitch_y_px < font.cell_height_px or geometry.pitch_x_px < font.cell_width_px:
+    if geometry.pitch_y_px < font.line_height_px or geometry.pitch_x_px < font.cell_width_px:
         raise ArgumentError(
             f"a pitch of {geometry.pitch_y_px}x{geometry.pitch_x_px} px is below the cell of font {font.name!r}, "
-            f"{font.cell_height_px}x{font.cell_width_px} px: raise the pitch"
+            f"{font.line_height_px}x{font.cell_width_px} px: raise the pitch"
         )
-    rows, columns = decor.room(geometry.grid, _HIGHEST_LINE)
-    usable = rows * (columns - (cell_tables(font).wide is not None) - (layout != "flow"))
+    room = decor.room(page_room(geometry, font), font, _HIGHEST_LINE)
+    rows, columns = room.rows(font.cell_height_px), room.columns
+    usable = rows * (columns - (int(font.spans.max()) - 1) - (layout != "flow"))
     if usable < LONGEST_ATOM_CELLS:
         raise ArgumentError(
             f"a grid of {rows} rows by {columns} columns for text has {usable} cells; {LONGEST_ATOM_CELLS} are needed "

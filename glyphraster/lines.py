@@ -1,8 +1,11 @@
 """The ``lines`` layout and its newspaper ``columns``: each line of the source starts a row.
 
 A wrapped row starts with a continuation mark, and so does a page that starts in the middle of a line. A row that is
-followed by a wrapped one is full; every other row ends with its last inked cell, which is why spaces before a line end
-are a count. The newline that ends a page is a mark, since no row follows it.
+followed by a wrapped one is full; every other row ends with its last inked cell and a blank at least, which is why
+spaces before a line end are a count, and why a line that just fills its row is wrapped with nothing behind the mark.
+The newline that ends a page is a mark, since no row follows it. A rule stands between newspaper columns.
+
+So that bare pixels tell their layout, a page whose rows could all be those of ``flow`` has a pad behind its first row.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import TAB_STOP_CELLS, Cells, cell_tables, close_run, encode_cells, second_halves
-from glyphraster.font import BitmapFont
+from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, Cells, cell_tables, close_run, encode_cells
+from glyphraster.chain import FontChain
+from glyphraster.font import BitmapFont, Mark
+from glyphraster.rows import Room, is_tall, row_heights
 from glyphraster.stream import TextStream
 
 GUTTER_CELLS = 2
-"""Blank cells between newspaper columns."""
+"""A rule and a blank between newspaper columns."""
 
 NARROWEST_COLUMN_CELLS = 40
 MOST_COLUMNS = 8
@@ -32,17 +37,25 @@ class _Places:
     Attributes
     ----------
     rows, columns
-        Of each cell; of a newline, where its mark would stand if it ended the page.
+        Of each cell; a newline has a place where its mark would stand if it ended the page.
     wraps
         How many rows of its line stand above each cell.
-    needed
-        The row that must be on the page for the cell to be: a newline needs no row of its own.
     """
 
     rows: Indices
     columns: Indices
     wraps: Indices
-    needed: Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Encoded:
+    """A piece of text, its cells and where each character ends in them, to be set with ``font``."""
+
+    piece: str
+    cells: Cells
+    ends: Indices
+    font: BitmapFont
+    mid_line: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,9 +69,9 @@ class _Fit:
 
 
 def next_page(
-    source: TextStream, font: BitmapFont, grid: tuple[int, int], likely_chars: int, *, mid_line: bool, columns: bool
+    source: TextStream, font: BitmapFont, room: Room, likely_chars: int, *, mid_line: bool, columns: bool
 ) -> tuple[str, Cells, int]:
-    """Take the longest piece that fits ``grid`` (rows, columns).
+    """Take the longest piece that there is room for.
 
     Returns
     -------
@@ -67,11 +80,12 @@ def next_page(
     columns : int
         Newspaper columns: with ``columns`` the number that holds the most text, else 1.
     """
-    count = likely_chars
+    count, counts = likely_chars, column_counts(room.columns) if columns else range(1, 2)
     while True:
         piece, last = source.peek(count, beyond=1)
         cells, ends = encode_cells(piece, font, aligned=True)
-        fits = [_fit(cells, ends, piece, font, grid, each, mid_line) for each in _counts(grid[1], columns)]
+        text = _Encoded(piece=piece, cells=cells, ends=ends, font=font, mid_line=mid_line)
+        fits = [fit for each in counts for fit in _fits(text, room, each)]
         if last or all(fit.chars < len(piece) for fit in fits):
             break
         count *= 2
@@ -79,7 +93,16 @@ def next_page(
     source.skip(best.chars)
     piece = piece[: best.chars]
     cells = close_run(cells[: ends[best.chars - 1] if best.chars else 0], piece, font)
-    return piece, _folded(_drawn(cells, best, font, mid_line), best, grid, font), best.columns
+    return piece, _set(cells, best, room.columns, font, mid_line), best.columns
+
+
+def set_again(piece: str, font: BitmapFont, width: int, columns: int, *, mid_line: bool) -> Cells:
+    """Return the cells of a page that holds ``piece`` in so many newspaper columns on ``width`` cells."""
+    cells, _ = encode_cells(piece, font, aligned=True)
+    cells = close_run(cells, piece, font)
+    places = _placed(cells, font, _width(columns, width), int(mid_line))
+    fit = _Fit(columns=columns, width=_width(columns, width), chars=len(piece), places=places)
+    return _set(cells, fit, width, font, mid_line)
 
 
 def unrolled(glyphs: Cells, font: BitmapFont, columns: int) -> Cells:
@@ -97,13 +120,12 @@ def unrolled(glyphs: Cells, font: BitmapFont, columns: int) -> Cells:
     kept = (places < lengths[:, None]) & ~(wrapped[:, None] & (places == 0)) & (rows != tables.pad)
     line_ends = ~runs_on
     line_ends[-1] = False
-    ended = np.column_stack([rows, np.full(len(rows), tables.newline, np.uint16)])
+    ended = np.column_stack([rows, np.full(len(rows), tables.newline, rows.dtype)])
     return _without_tab_padding(ended[np.column_stack([kept, line_ends])], font)
 
 
-def _counts(width: int, columns: bool) -> range:
-    if not columns:
-        return range(1, 2)
+def column_counts(width: int) -> range:
+    """Return how many newspaper columns a page of ``width`` cells may have."""
     most = (width + GUTTER_CELLS) // (NARROWEST_COLUMN_CELLS + GUTTER_CELLS)
     return range(1, max(1, min(MOST_COLUMNS, most)) + 1)
 
@@ -112,22 +134,34 @@ def _width(columns: int, total: int) -> int:
     return (total - (columns - 1) * GUTTER_CELLS) // columns
 
 
-def _fit(
-    cells: Cells, ends: Indices, piece: str, font: BitmapFont, grid: tuple[int, int], columns: int, mid_line: bool
-) -> _Fit:
-    """Place all cells in one long column and cut where the page ends, but not inside a run of spaces.
+def _fits(text: _Encoded, room: Room, columns: int) -> list[_Fit]:
+    """Place all cells in one long column and cut it where the page ends.
+
+    A page of newspaper columns has rows of one height: those of plain text up to the first row with a taller glyph, or
+    all as high as the tallest.
+    """
+    width, font = _width(columns, room.columns), text.font
+    places = _placed(text.cells, font, width, int(text.mid_line))
+    if not isinstance(font, FontChain):
+        counts = [room.rows(font.line_height_px) * columns]
+    elif columns == 1:
+        counts = [room.rows_of(row_heights(text.cells, places.rows, font), font.line_height_px)]
+    else:
+        tall = places.rows[is_tall(text.cells, font)]
+        plain, taller = room.rows(font.line_height_px) * columns, room.rows(font.cell_height_px) * columns
+        counts = [min(plain, int(tall[0])), taller] if len(tall) else [plain]
+    return [_Fit(columns=columns, width=width, chars=_chars(text, places, rows), places=places) for rows in counts]
+
+
+def _chars(text: _Encoded, places: _Places, rows: int) -> int:
+    """Return how many characters so many rows hold, not cut inside a run of spaces.
 
     Such a run would be a count if the text ended with it, so where it is cut would hang on what follows it.
     """
-    height, width = grid[0] * columns, _width(columns, grid[1])
-    places = _placed(cells, font, width, int(mid_line))
-    cut = int(np.searchsorted(places.needed, height))
-    chars = int(np.searchsorted(ends, cut, "right"))
-    if piece[chars - 1 : chars + 1] == "  ":
-        chars = len(piece[:chars].rstrip(" ")) or chars
-    while chars and piece[chars - 1] == "\n" and places.rows[ends[chars - 1] - 1] >= height:
-        chars -= 1
-    return _Fit(columns=columns, width=width, chars=chars, places=places)
+    chars = int(np.searchsorted(text.ends, np.searchsorted(places.rows, rows), "right"))
+    if text.piece[chars - 1 : chars + 1] == "  ":
+        chars = len(text.piece[:chars].rstrip(" ")) or chars
+    return chars
 
 
 def _placed(cells: Cells, font: BitmapFont, width: int, lead: int) -> _Places:
@@ -135,15 +169,14 @@ def _placed(cells: Cells, font: BitmapFont, width: int, lead: int) -> _Places:
     line = np.cumsum(newline) - newline
     starts = np.append(0, np.flatnonzero(newline) + 1)
     within = np.arange(len(cells)) - starts[line] + np.where(line == 0, lead, 0)
-    halves = second_halves(cells, font)
-    if halves.any():
-        within += _pads_before(within, line, halves, width)
+    wide = _wide(cells, font)
+    if len(wide):
+        within += _pads_before(within, line, wide, width)
     wraps, columns = _wrapped(within, width)
     last = np.zeros(len(starts), np.int64)
-    np.maximum.at(last, line[~newline], wraps[~newline])
+    np.maximum.at(last, line, wraps)
     first = np.append(0, np.cumsum(last + 1)[:-1])
-    needed = first[line] + np.where(newline, last[line], wraps)
-    return _Places(rows=first[line] + wraps, columns=columns, wraps=wraps, needed=needed)
+    return _Places(rows=first[line] + wraps, columns=columns, wraps=wraps)
 
 
 def _wrapped(within: Indices, width: int) -> tuple[Indices, Indices]:
@@ -153,49 +186,77 @@ def _wrapped(within: Indices, width: int) -> tuple[Indices, Indices]:
     return np.where(later, 1 + over // (width - 1), 0), np.where(later, 1 + over % (width - 1), within)
 
 
-def _pads_before(within: Indices, line: Indices, halves: npt.NDArray[np.bool_], width: int) -> Indices:
-    """Return how many pads stand before each cell of its line, so that no two-cell glyph straddles a row."""
-    pads = np.zeros(len(within), np.int64)
+def _wide(cells: Cells, font: BitmapFont) -> Indices:
+    """Return first cell and number of cells of each wide glyph: int64 (glyphs, 2)."""
+    part_of = cell_tables(font).part_of
+    if part_of is None:
+        return np.zeros((0, 2), np.int64)
+    parts = np.append(part_of[cells], 0).astype(np.int64)
+    last = np.flatnonzero((parts[:-1] > 0) & (parts[1:] <= parts[:-1]))
+    return np.column_stack([last - parts[last], parts[last] + 1])
+
+
+def _pads_before(within: Indices, line: Indices, wide: Indices, width: int) -> Indices:
+    """Return how many pads stand before each cell of its line, so that no wide glyph straddles a row."""
+    added = np.zeros(len(within), np.int64)
     current, so_far = -1, 0
-    for right in np.flatnonzero(halves):
-        if line[right] != current:
-            current, so_far = int(line[right]), 0
-        _, column = _wrapped(within[right : right + 1] + so_far, width)
-        row_start = within[right] + so_far == width or (within[right] + so_far > width and column[0] == 1)
-        if row_start:
-            so_far += 1
-            pads[right - 1 : np.searchsorted(line, current, "right")] = so_far
-    return pads
+    starts, spans = wide.T
+    for start, span, of_line, place in zip(
+        starts.tolist(), spans.tolist(), line[starts].tolist(), within[starts].tolist(), strict=True
+    ):
+        if of_line != current:
+            current, so_far = of_line, 0
+        at = place + so_far
+        left = width - at if at < width else width - 1 - (at - width) % (width - 1)
+        if span > left:
+            so_far += left
+            added[start] = left
+    pads = np.cumsum(added)
+    first = np.searchsorted(line, np.arange(int(line[-1]) + 1))
+    return pads - (pads - added)[first][line]
+
+
+def _set(cells: Cells, fit: _Fit, width: int, font: BitmapFont, mid_line: bool) -> Cells:
+    rows = _drawn(cells, fit, font, mid_line)
+    return _told_from_flow(rows, font) if fit.columns == 1 else _folded(rows, fit, width, font)
 
 
 def _drawn(cells: Cells, fit: _Fit, font: BitmapFont, mid_line: bool) -> Cells:
     """Return one long column of rows with the cells and the marks in it."""
     tables, count = cell_tables(font), len(cells)
+    rows, columns, wraps = (each[:count] for each in (fit.places.rows, fit.places.columns, fit.places.wraps))
     inked = cells != tables.newline
     inked[-1:] = True
-    rows, columns, wraps = (each[:count][inked] for each in (fit.places.rows, fit.places.columns, fit.places.wraps))
-    grid = np.full((int(rows.max(initial=-1)) + 1, fit.width), tables.blank, np.uint16)
+    grid = np.full((int(rows.max(initial=-1)) + 1, fit.width), tables.blank, cells.dtype)
     filled = np.zeros(grid.shape, np.bool_)
-    grid[rows, columns], filled[rows, columns] = cells[inked], True
+    grid[rows[inked], columns[inked]], filled[rows[inked], columns[inked]] = cells[inked], True
     wrapped = np.unique(rows[wraps > 0])
+    grid[wrapped - 1] = np.where(filled[wrapped - 1], grid[wrapped - 1], tables.pad)
     grid[wrapped, 0] = tables.continuation
-    padded = wrapped[~filled[wrapped - 1, -1]] - 1
-    grid[padded, -1] = tables.pad
     if mid_line and count:
         grid[0, 0] = tables.continuation
     return grid
 
 
-def _folded(rows: Cells, fit: _Fit, grid: tuple[int, int], font: BitmapFont) -> Cells:
-    """Fold one long column into newspaper columns side by side, all as high as the first."""
-    if fit.columns == 1:
+def _told_from_flow(rows: Cells, font: BitmapFont) -> Cells:
+    """Put a pad behind the first row when all rows could be those of ``flow``: full but for less than a count."""
+    tables, full = cell_tables(font), rows[:-1]
+    if not len(full) or (rows[:, 0] == tables.continuation).any():
         return rows
+    if (full[:, -COUNTED_RUN_CHARS:] != tables.blank).any(axis=1).all():
+        rows[0, int(np.flatnonzero(rows[0] != tables.blank)[-1]) + 1] = tables.pad
+    return rows
+
+
+def _folded(rows: Cells, fit: _Fit, width: int, font: BitmapFont) -> Cells:
+    """Fold one long column into newspaper columns side by side, all as high as the first, with rules between them."""
     height = -(-len(rows) // fit.columns)
-    page = np.full((height, grid[1]), cell_tables(font).blank, np.uint16)
+    page = np.full((height, width), cell_tables(font).blank, rows.dtype)
     for column in range(fit.columns):
         piece = rows[column * height : (column + 1) * height]
         left = column * (fit.width + GUTTER_CELLS)
         page[: len(piece), left : left + fit.width] = piece
+        page[:, left + fit.width : left + fit.width + 1] = font.cell(Mark.MARGIN)
     return page
 
 

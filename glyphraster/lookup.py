@@ -1,37 +1,39 @@
 """Pixels to cells: which glyph of a font a cell shows.
 
-A cell's bits are folded into one key. A row is read from its start: where a cell and the next one are the two halves of
-a wide glyph they are that glyph, else the cell is a one-cell glyph. Halves may look alike, and like other glyphs, as
-long as no wide glyph is also a one-cell glyph followed by the start of another.
+A cell's bits are folded into one key, the keys of the cells side by side into the key of a wide glyph. A row is read
+from its start: the widest glyph that the next cells show is taken. Parts of wide glyphs may look alike, and like other
+glyphs, as long as no wide glyph also looks like a narrower one followed by others.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.cells import Cells, cell_tables
 from glyphraster.errors import FontError
 from glyphraster.font import BitmapFont
 
 Keys = npt.NDArray[np.uint64]
-Cells = npt.NDArray[np.uint16]
+Indices = npt.NDArray[np.int64]
 
 _FACTOR = 0x9E3779B97F4A7C15
 """Odd, so that multiplication loses nothing: 2**64 over the golden ratio."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _KeyTable:
-    """Sorted keys and their cells: of one-cell glyphs, and of both halves of wide ones folded."""
+class _Width:
+    """All glyphs of one width: their keys, sorted, and the first cell of each."""
 
-    narrow: Keys
-    narrow_cells: Cells
-    pairs: Keys
-    pair_cells: Cells
+    span: int
+    keys: Keys
+    cells: Cells
 
 
 def cell_keys(packed: npt.NDArray[np.uint8]) -> Keys:
@@ -64,51 +66,120 @@ def look_up(keys: Keys, font: BitmapFont) -> tuple[Cells, npt.NDArray[Any]]:
     FontError
         When two glyphs of the font look the same, so that no page of it can be read.
     """
-    table = _key_table(font)
-    at = _nearest(table.narrow, keys)
-    cells, known = table.narrow_cells[at], table.narrow[at] == keys
-    if len(table.pairs):
-        pairs = _folded(keys[:, :-1], keys[:, 1:])
-        at = _nearest(table.pairs, pairs)
-        rows, columns = np.nonzero(_every_other(table.pairs[at] == pairs))
-        cells[rows, columns] = table.pair_cells[at[rows, columns]]
-        cells[rows, columns + 1] = cells[rows, columns] + np.uint16(1)
-        known[rows, columns] = known[rows, columns + 1] = True
+    narrow, *wider = _widths(font)
+    at, known = _matches(narrow, keys)
+    cells = narrow.cells[at]
+    if wider:
+        spans, firsts = np.zeros(keys.shape, np.uint8), cells.copy()
+        for width in wider:
+            at, hits = _matches(width, _folded(keys, width.span))
+            spans[:, : hits.shape[1]][hits], firsts[:, : hits.shape[1]][hits] = width.span, width.cells[at[hits]]
+        rows, columns, parts = _taken(spans)
+        cells[rows, columns] = firsts[rows, columns - parts] + parts.astype(cells.dtype)
+        known[rows, columns] = True
     return cells, np.argwhere(~known)
 
 
-def _every_other(halves: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Keep the first, third, ... of each run in a row: the cell behind a left half is its right half."""
-    place = np.arange(halves.shape[1])
-    last_other = np.maximum.accumulate(np.where(halves, -1, place), axis=1)
-    kept: npt.NDArray[np.bool_] = halves & ((place - last_other) % 2 == 1)
-    return kept
+def unreadable(keys: Keys, first: Indices, spans: npt.NDArray[np.uint8], rank: Indices) -> npt.NDArray[np.bool_]:
+    """Say which glyphs a reader could not tell from others.
+
+    Parameters
+    ----------
+    keys
+        Of each cell.
+    first, spans, rank
+        Of each glyph: its first cell, how many cells it takes, and its place among glyphs that look alike, of which
+        only the lowest can stay.
+
+    Returns
+    -------
+    bool (glyphs,)
+        Glyphs that look like one of lower rank, and wide glyphs that look like a narrower one followed by others.
+    """
+    out = np.zeros(len(first), np.bool_)
+    for span in np.unique(spans).tolist():
+        glyphs = np.flatnonzero(spans == span)
+        glyphs = glyphs[np.argsort(rank[glyphs], kind="stable")]
+        _, kept = np.unique(_folded_at(keys, first[glyphs], span), return_index=True)
+        out[np.delete(glyphs, kept)] = True
+    wide = np.flatnonzero((spans > 1) & ~out)
+    wide = wide[np.isin(keys[first[wide]], keys[first[~out & (spans < spans.max())]])]
+    if len(wide):
+        shown = [keys[at : at + span].tolist() for at, span in zip(first, spans, strict=True)]
+        sequences = _Sequences(list(itertools.compress(shown, ~out)))
+        out[[glyph for glyph in wide if sequences.hide(shown[glyph])]] = True
+    return out
 
 
-def _nearest(table: Keys, keys: Keys) -> npt.NDArray[np.int64]:
-    return np.minimum(np.searchsorted(table, keys), len(table) - 1)
+class _Sequences:
+    """What rows of glyphs look like: the keys of each glyph, and all that a glyph can begin with."""
+
+    def __init__(self, glyphs: Sequence[list[int]]) -> None:
+        self.glyphs = {tuple(keys) for keys in glyphs}
+        self.longest = max(map(len, glyphs))
+        self.beginnings = {tuple(keys[:cut]) for keys in glyphs for cut in range(1, len(keys))}
+
+    def hide(self, keys: list[int]) -> bool:
+        """Say whether a narrower glyph and what may follow it look like the wide glyph of these keys."""
+        return any(tuple(keys[:cut]) in self.glyphs and self._go_on(keys[cut:]) for cut in range(1, len(keys)))
+
+    def _go_on(self, keys: list[int]) -> bool:
+        cuts = range(1, min(len(keys), self.longest) + 1)
+        return tuple(keys) in self.beginnings or any(
+            tuple(keys[:cut]) in self.glyphs and (cut == len(keys) or self._go_on(keys[cut:])) for cut in cuts
+        )
 
 
-def _folded(lefts: Keys, rights: Keys) -> Keys:
-    return lefts * np.uint64(_FACTOR) + rights
+def _taken(spans: npt.NDArray[np.uint8]) -> tuple[Indices, Indices, Indices]:
+    """Go along each row from the left and take each wide glyph that no other one reaches into.
+
+    Returns
+    -------
+    rows, columns, parts : int64 (cells,)
+        Where the cells of those glyphs are, and which part of its glyph each is.
+    """
+    rows, columns = np.nonzero(spans)
+    kept, row_before, end = [], -1, 0
+    places = zip(rows.tolist(), columns.tolist(), spans[rows, columns].tolist(), strict=True)
+    for at, (row, column, span) in enumerate(places):
+        if row != row_before or column >= end:
+            row_before, end = row, column + span
+            kept.append(at)
+    lengths = spans[rows[kept], columns[kept]].astype(np.int64)
+    parts = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(rows[kept], lengths), np.repeat(columns[kept], lengths) + parts, parts
+
+
+def _matches(width: _Width, keys: Keys) -> tuple[Indices, npt.NDArray[np.bool_]]:
+    """Return the nearest glyph of one width at each place, and whether it is the one that stands there."""
+    at = np.minimum(np.searchsorted(width.keys, keys), len(width.keys) - 1)
+    return at, width.keys[at] == keys
+
+
+def _folded(keys: Keys, span: int) -> Keys:
+    """Return the key of each ``span`` cells side by side, (rows, columns - span + 1)."""
+    places = max(0, keys.shape[1] - span + 1)
+    return functools.reduce(_fold, (keys[:, part : part + places] for part in range(span)))
+
+
+def _folded_at(keys: Keys, first: Indices, span: int) -> Keys:
+    return functools.reduce(_fold, (keys[first + part] for part in range(span)))
+
+
+def _fold(left: Keys, right: Keys) -> Keys:
+    return left * np.uint64(_FACTOR) + right
 
 
 @functools.lru_cache(maxsize=16)
-def _key_table(font: BitmapFont) -> _KeyTable:
-    keys, first = cell_keys(font.bitmaps), font.first_cells
-    narrow, wide = first[font.spans == 1], first[font.spans == 2]
-    pairs = _folded(keys[wide], keys[wide + 1])
-    for kind, found in (("one-cell", keys[narrow]), ("two-cell", pairs)):
-        if len(np.unique(found)) < len(found):
-            same = len(found) - len(np.unique(found))
-            raise FontError(f"font {font.name!r} has {same} {kind} glyph(s) that look like another: it cannot be read")
-    starts = np.append(keys[narrow], keys[wide])
-    if (twofold := int((np.isin(keys[wide], keys[narrow]) & np.isin(keys[wide + 1], starts)).sum())) > 0:
-        raise FontError(f"font {font.name!r} has {twofold} wide glyph(s) that look like two others: it cannot be read")
-    by_key, by_pair = np.argsort(keys[narrow]), np.argsort(pairs)
-    return _KeyTable(
-        narrow=keys[narrow][by_key],
-        narrow_cells=narrow[by_key].astype(np.uint16),
-        pairs=pairs[by_pair],
-        pair_cells=wide[by_pair].astype(np.uint16),
-    )
+def _widths(font: BitmapFont) -> list[_Width]:
+    """Return the glyphs of each width, narrowest first."""
+    keys, first, dtype = cell_keys(font.bitmaps), font.first_cells, cell_tables(font).cell_of.dtype
+    if alike := int(unreadable(keys, first, font.spans, np.arange(len(first))).sum()):
+        raise FontError(f"font {font.name!r} has {alike} glyph(s) that look like others: it cannot be read")
+    found = []
+    for span in range(1, int(font.spans.max()) + 1):
+        cells = first[font.spans == span]
+        folded = _folded_at(keys, cells, span)
+        order = np.argsort(folded)
+        found.append(_Width(span=span, keys=folded[order], cells=cells[order].astype(dtype)))
+    return [width for width in found if len(width.keys)]

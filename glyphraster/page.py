@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.chain import FontChain
 from glyphraster.engine import Engine, draw_glyphs
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
 from glyphraster.layout import PagePlan, text_crc32
 from glyphraster.png import PngMode, encode_png
+from glyphraster.rows import height_px, page_room, run_lengths
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
+"""2: pages name all their fonts, and what each row shows of its cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,14 +64,15 @@ class Page:
     @property
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Draw the page: uint8 (height_px, width_px), 0 ink on 255 paper, read-only."""
-        pixels = draw_glyphs(self.plan.glyphs, self.font, self.geometry, self.engine)
+        pixels = draw_glyphs(self.plan.glyphs, self.plan.bands, self.font, self.geometry, self.engine)
         pixels.setflags(write=False)
         return pixels
 
     @property
     def record(self) -> dict[str, Any]:
         """What a reader needs to know, as JSON values: it travels in the PNG's text chunk."""
-        geometry = self.geometry
+        geometry, font = self.geometry, self.font
+        fonts = font.fonts if isinstance(font, FontChain) else (font,)
         return {
             "version": RECORD_VERSION,
             "index": self.index,
@@ -80,14 +84,22 @@ class Page:
             "margin_cells": self.plan.margin_cells,
             "lines": [self.plan.start_line, self.plan.stop_line],
             "source_crc32": [self.plan.start_crc32, self.plan.stop_crc32],
-            "font": self.font.name,
-            "font_digest": self.font.digest,
-            "rows": int(self.plan.glyphs.shape[0]),
+            "fonts": [[font.name, font.digest] for font in fonts],
+            "column_px": self.font.cell_width_px,
+            "bands": run_lengths(self.plan.bands),
             "clean": self.clean,
             "changed_chars": self.changed_chars,
             "cells_crc32": zlib.crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }
+
+    def cropped(self) -> Page:
+        """Return the page as one that ends below its last row."""
+        used_px = height_px(self.plan.bands, page_room(self.geometry, self.font).leading_px)
+        geometry = self.geometry
+        return replace(
+            self, geometry=replace(geometry, height_px=2 * geometry.margin_px + used_px * geometry.scale)
+        )
 
     def behind(self, before: Page | None, text: str) -> Page:
         """Return the page, which shows ``text``, as the one that follows ``before``, or as the first."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import struct
 import zlib
 from typing import Any, Literal
@@ -24,6 +25,13 @@ PNG_MODES: tuple[PngMode, ...] = ("gray1", "gray8")
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KEYWORD = b"glyphraster\0"
 _MOST_PIXELS = 1 << 28
+
+_OTHER_KINDS = {
+    "JPEG": re.compile(rb"\xff\xd8\xff"),
+    "GIF": re.compile(rb"GIF8[79]a"),
+    "WEBP": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+"""What gateways and chat windows make of pictures, by how such files start."""
 
 
 def encode_png(pixels: npt.NDArray[np.uint8], mode: PngMode = "gray1", record: dict[str, Any] | None = None) -> bytes:
@@ -130,9 +138,9 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
     if not data.startswith(_SIGNATURE):
-        raise PngError(
-            f"{len(data)} bytes that start with {data[:8]!r} are no PNG: give the page files as they were written"
-        )
+        kind = next((kind for kind, start in _OTHER_KINDS.items() if start.match(data)), None)
+        said = f"is a {kind} file, no PNG: something converted it" if kind else f"starts with {data[:8]!r}, no PNG does"
+        raise PngError(f"{said}; give the page files as they were written")
     chunks, at = [], len(_SIGNATURE)
     while at + 12 <= len(data):
         size, kind = struct.unpack_from(">I4s", data, at)

@@ -194,6 +194,15 @@ def _shipped() -> ProfileTable:
     return _parsed(tables.shipped_table())
 
 
+@functools.cache
+def page_widths_px() -> frozenset[int]:
+    """Return the width of every page of every shipped profile, on every route."""
+    table = _shipped()
+    own = [table.default, *(row.profile for row in table.rows)]
+    carried = [route.tightened(profile) for route in table.routes for profile in own]
+    return frozenset(profile.page_width_px for profile in [*own, *carried])
+
+
 def _check_size(height_px: int, width_px: int) -> None:
     for name, side in (("height_px", height_px), ("width_px", width_px)):
         if not isinstance(side, int) or side < 1:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.chain import font_chain
+from glyphraster.choice import PLAIN, TAILED, TAILS, font_for_text
 from glyphraster.clean import cleaned
 from glyphraster.decor import Decor
 from glyphraster.engine import Engine, chosen_engine, draw_glyphs
 from glyphraster.errors import ArgumentError
-from glyphraster.font import BitmapFont, load_font
+from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts
 from glyphraster.geometry import PageGeometry, page_geometry
 from glyphraster.layout import PagePlan, iter_plans
 from glyphraster.page import Page
 from glyphraster.profiles import PageProfile, page_profile, reading_cell
+from glyphraster.rows import height_px, page_room
 
 Tier = Literal["auto", "dense", "legible"]
 """How small the glyphs may be: a key of :data:`TIERS`, or ``auto``."""
@@ -38,11 +42,14 @@ def draw(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, engine: Engin
     ArgumentError
         When the plan has more rows or columns than the page.
     """
-    if any(used > there for used, there in zip(plan.glyphs.shape, geometry.grid, strict=True)):
+    room = page_room(geometry, font)
+    used_px, columns = height_px(plan.bands, room.leading_px), plan.glyphs.shape[1]
+    if used_px > room.height_px or columns > room.columns:
         raise ArgumentError(
-            f"a plan of {plan.glyphs.shape} cells does not fit a page of {geometry.grid}: draw it with its own geometry"
+            f"a plan of {columns} columns and rows of {used_px} glyph px does not fit a page of {room.columns} and "
+            f"{room.height_px}: draw it with its own geometry"
         )
-    return draw_glyphs(plan.glyphs, font, geometry, engine)
+    return draw_glyphs(plan.glyphs, plan.bands, font, geometry, engine)
 
 
 def render(
@@ -50,7 +57,7 @@ def render(
     model: str,
     *,
     route: str | None = None,
-    fonts: str | Sequence[str] | None = None,
+    fonts: Fonts | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
     caption: str | None = None,
@@ -68,7 +75,9 @@ def render(
     model, route
         The model's id as ``route`` spells it; ``route=None`` is its maker's own API.
     fonts
-        Name or path of a font; by default the one that the evidence for the model names.
+        Fonts, or their names or paths, in order of preference: a character takes its glyph from the first that has it,
+        and a row that holds taller glyphs than those of the first font becomes taller. By default the font that the
+        evidence for the model names, or ``"glyph5x9"`` in place of ``"glyph5x8"`` for text with many tails (ș, ą, ģ).
     layout
         ``"flow"`` wastes no row end, ``"lines"`` starts a row with each line, ``"columns"`` sets them in newspaper
         columns.
@@ -123,7 +132,7 @@ def iter_pages(
     model: str,
     *,
     route: str | None = None,
-    fonts: str | Sequence[str] | None = None,
+    fonts: Fonts | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
     caption: str | None = None,
@@ -140,25 +149,78 @@ def iter_pages(
 
     Other parameters and errors as :func:`render`.
     """
-    profile = page_profile(model, route)
-    font, scale = _font_and_scale(model, fonts, tier)
-    geometry = page_geometry(profile, font, scale=scale)
-    engine, chunks = chosen_engine(engine), (text,) if isinstance(text, str) else text
-    decor = Decor(caption=caption, line_numbers=line_numbers)
-    plans = iter_plans(chunks, font, geometry, layout, decor=decor, after=after.plan if after else None)
-    return (_page(plan, font, geometry, profile, engine) for plan in plans)
+    setting = _Setting(
+        profile=page_profile(model, route),
+        scale=_scale(model, tier),
+        layout=layout,
+        decor=Decor(caption=caption, line_numbers=line_numbers),
+        engine=chosen_engine(engine),
+        after=after,
+    )
+    chunks = (text,) if isinstance(text, str) else text
+    if fonts is None:
+        return setting.pages_in_best_font(chunks, reading_cell(model).font)
+    return setting.pages(chunks, font_chain(load_fonts(fonts)))
 
 
-def _page(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, profile: PageProfile, engine: Engine) -> Page:
-    cropped = geometry if profile.crop == "none" else geometry.cropped(plan.glyphs.shape[0])
-    return Page(plan=plan, font=font, geometry=cropped, engine=engine, png_mode=profile.png_mode)
-
-
-def _font_and_scale(model: str, fonts: str | Sequence[str] | None, tier: str) -> tuple[BitmapFont, int]:
-    names = [fonts] if isinstance(fonts, str) else list(fonts or ())
-    if len(names) > 1:
-        raise ArgumentError(f"{len(names)} fonts given; one at a time is drawn")
+def _scale(model: str, tier: str) -> int:
     if tier != "auto" and tier not in TIERS:
         raise ArgumentError(f"no tier {tier!r}; there is auto, {', '.join(TIERS)}")
-    choice = reading_cell(model)
-    return load_font(names[0] if names else choice.font), choice.scale if tier == "auto" else TIERS[tier]
+    return reading_cell(model).scale if tier == "auto" else TIERS[tier]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """How pages are set, whatever the text and the font."""
+
+    profile: PageProfile
+    scale: int
+    layout: str
+    decor: Decor
+    engine: Engine
+    after: Page | None
+
+    def pages(self, chunks: Iterable[str], font: BitmapFont) -> Iterator[Page]:
+        """Yield the pages of a text in one font."""
+        geometry = self._geometry(font)
+        for plan in self._plans(chunks, font):
+            yield self._page(plan, font, geometry)
+
+    def pages_in_best_font(self, chunks: Iterable[str], default: str) -> Iterator[Page]:
+        """Yield the pages of a text in the font that suits its letters, or in that of the page that they continue.
+
+        Only the text of the first page is asked, and only as far as it is sealed when the page is: text that is
+        appended later changes no full page.
+        """
+        if default == PLAIN and self.after is not None:
+            default = TAILS if self.after.font.name == TAILS else PLAIN
+        elif default == PLAIN:
+            tails = load_font(TAILS)
+            rows, columns = self._geometry(tails).grid
+            head, chunks = _head(chunks, rows * columns)
+            if any(letter in head for letter in TAILED):
+                first = next(self._plans((head,), tails))
+                default = font_for_text(head[: first.stop])
+        yield from self.pages(chunks, load_font(default))
+
+    def _plans(self, chunks: Iterable[str], font: BitmapFont) -> Iterator[PagePlan]:
+        before = self.after.plan if self.after else None
+        return iter_plans(chunks, font, self._geometry(font), self.layout, decor=self.decor, after=before)
+
+    def _geometry(self, font: BitmapFont) -> PageGeometry:
+        return page_geometry(self.profile, font, scale=self.scale)
+
+    def _page(self, plan: PagePlan, font: BitmapFont, geometry: PageGeometry) -> Page:
+        page = Page(plan=plan, font=font, geometry=geometry, engine=self.engine, png_mode=self.profile.png_mode)
+        return page if self.profile.crop == "none" else page.cropped()
+
+
+def _head(chunks: Iterable[str], count: int) -> tuple[str, Iterator[str]]:
+    """Return the first ``count`` characters, and all chunks again."""
+    source, taken, length = iter(chunks), list[str](), 0
+    for chunk in source:
+        taken.append(chunk)
+        length += len(chunk)
+        if length >= count:
+            break
+    return "".join(taken)[:count], itertools.chain(taken, source)

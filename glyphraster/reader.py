@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,24 +16,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster.alteration import altered_page, altered_pixels
 from glyphraster.cells import decode_cells
+from glyphraster.chain import FontChain, font_chain
 from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ArgumentError, PngError, ReadError
-from glyphraster.font import BitmapFont, load_font, shipped_fonts
+from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts, shipped_fonts
 from glyphraster.geometry import PageGeometry
 from glyphraster.layout import text_crc32, unrolled
-from glyphraster.lookup import cell_keys, look_up
 from glyphraster.page import RECORD_VERSION, Page
 from glyphraster.png import decode_png
+from glyphraster.recognise import Reading, recognise
+from glyphraster.rows import Bands, from_run_lengths, height_px, page_room
+from glyphraster.scan import Pixels, scan
 
-Pixels = npt.NDArray[np.uint8]
-Readable = Page | bytes | str | Path | Pixels
+Readable = Page | bytes | str | Path | npt.NDArray[Any]
 
 
 def read(
     pages: Readable | Iterable[Readable],
     *,
-    font: BitmapFont | None = None,
+    fonts: Fonts | None = None,
     geometry: PageGeometry | None = None,
     partial: bool = False,
 ) -> str:
@@ -42,139 +45,185 @@ def read(
     Parameters
     ----------
     pages
-        One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels (uint8, rows first).
-        PNGs may come in any order: each carries its place. Bare pixels are taken in the order given.
-    font, geometry
-        Needed for bare pixels, which carry no record; ``font`` also for PNGs drawn with a font of your own.
+        One page or several, each a :class:`Page`, PNG bytes, the path of a PNG file, or pixels: uint8 (height_px,
+        width_px) of 0 and 255, or bool of ink (False) and paper. They may be enlarged by a whole factor. PNGs may come
+        in any order: each carries its place. Bare pixels are taken in the order of their captions, without captions
+        in the order given.
+    fonts
+        Needed for pages drawn with fonts of your own, in the order that :func:`render` got.
+    geometry
+        For bare pixels whose page is no profile's: how they were drawn.
     partial
         Read pages that do not start at the beginning of the source.
 
     Raises
     ------
     ReadError
-        When pages are missing, doubled, altered or of several texts; the message names them. Pages missing at the end
-        cannot be noticed: no page says that it is the last, since text may yet follow.
+        When pages are missing, doubled, altered or of several texts; the message names them, and says where it can
+        whether a page was resized, cropped, recompressed or inverted. Also when bare pixels read as several texts.
+        Pages missing at the end cannot be noticed: no page says that it is the last, since text may yet follow.
     PngError
         When bytes are no PNG of ours.
     ArgumentError
-        When bare pixels come without font and geometry, or a file does not exist.
+        When a file does not exist, or an argument is none of those named here.
     """
     several = [pages] if isinstance(pages, Page | bytes | str | Path | np.ndarray) else pages
-    opened = [_open(page, font, geometry) for page in several]
-    ordered = sorted(opened, key=lambda page: page.start) if all(page.placed for page in opened) else opened
-    if ordered and ordered[0].placed:
-        _check_order(ordered, partial=partial)
-    return "".join(_read_page(page) for page in ordered)
+    given = load_fonts(fonts) if fonts is not None else []
+    opened = [_opened(page, given, at, geometry) for at, page in enumerate(several, start=1)]
+    placed = [page for page in opened if isinstance(page, _Placed)]
+    bare = [page for page in opened if isinstance(page, _Bare)]
+    if placed and bare:
+        raise ArgumentError(
+            f"{len(placed)} page(s) carry their place and {len(bare)} are bare pixels: give all of them as PNGs, or "
+            "all as pixels"
+        )
+    if bare:
+        return "".join(page.reading.text for page in _in_order_of_captions(bare, partial=partial))
+    placed.sort(key=lambda page: page.start)
+    _check_order(placed, partial=partial)
+    return "".join(_read_placed(page) for page in placed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Opened:
-    """Pixels with all that is known about them."""
+class _Placed:
+    """Pixels, and what the page or its record says of them."""
 
     name: str
     pixels: Pixels
     font: BitmapFont
     geometry: PageGeometry
-    placed: bool = False
-    start: int = 0
-    stop: int = 0
-    rows: int | None = None
-    cells_crc32: int | None = None
-    layout: str = "flow"
-    columns: int = 1
-    caption_rows: int = 0
-    margin_cells: int = 0
-    source_crc32: tuple[int, int] = (0, 0)
+    bands: Bands
+    start: int
+    stop: int
+    cells_crc32: int
+    layout: str
+    columns: int
+    caption_rows: int
+    margin_cells: int
+    source_crc32: tuple[int, int]
 
 
-def _open(page: Readable, font: BitmapFont | None, geometry: PageGeometry | None) -> _Opened:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Bare:
+    """A page of bare pixels, read."""
+
+    name: str
+    reading: Reading
+
+
+def _opened(page: Readable, fonts: Sequence[BitmapFont], at: int, geometry: PageGeometry | None) -> _Placed | _Bare:
     if isinstance(page, Page):
-        return _Opened(
-            name=f"page {page.index}",
-            pixels=page.pixels,
-            font=page.font,
-            geometry=page.geometry,
-            placed=True,
-            start=page.start,
-            stop=page.stop,
-            rows=page.record["rows"],
-            cells_crc32=page.record["cells_crc32"],
-            layout=page.plan.layout,
-            columns=page.plan.columns,
-            caption_rows=page.plan.caption_rows,
-            margin_cells=page.plan.margin_cells,
-            source_crc32=(page.plan.start_crc32, page.plan.stop_crc32),
-        )
+        return _placed(f"page {page.index}", page.pixels, page.record, page.font)
     if isinstance(page, np.ndarray):
-        if font is None or geometry is None:
-            raise ArgumentError(
-                f"pixels of shape {page.shape} carry no record: pass font= and geometry=, or the PNG itself"
-            )
-        return _Opened(name="a page of bare pixels", pixels=page, font=font, geometry=geometry)
+        return _bare(f"page {at} of those given", _levels(page), fonts, geometry)
     if isinstance(page, bytes):
-        return _open_png(page, f"a PNG of {len(page)} bytes", font)
+        return _opened_png(page, f"a PNG of {len(page)} bytes", fonts, geometry)
     if not isinstance(page, str | Path):
         raise ArgumentError(f"cannot read a page from {type(page).__name__}; give Page, PNG bytes, a path or pixels")
     path = Path(page)
     if not path.is_file():
         raise ArgumentError(f"no page file {str(path)!r}: give the PNG files that `glyphraster render` wrote")
-    return _open_png(path.read_bytes(), path.name, font)
+    return _opened_png(path.read_bytes(), path.name, fonts, geometry)
 
 
-def _open_png(data: bytes, name: str, font: BitmapFont | None) -> _Opened:
+def _opened_png(data: bytes, name: str, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Placed | _Bare:
     try:
         pixels, record = decode_png(data)
     except PngError as error:
         raise PngError(f"{name}: {error}") from error
     if record is None:
+        return _bare(f"{name} (which carries no record)", pixels, fonts, geometry)
+    if record.get("version") != RECORD_VERSION:
         raise ReadError(
-            f"{name} carries no record of a page: it was not drawn here, or something rewrote it and dropped it"
+            f"{name} has a record of version {record.get('version')!r}; this release reads {RECORD_VERSION}"
         )
     try:
-        if record["version"] != RECORD_VERSION:
-            raise ReadError(
-                f"{name} has a record of version {record['version']!r}; this release reads {RECORD_VERSION}"
-            )
-        return _Opened(
-            name=name,
-            pixels=pixels,
-            font=_font_of(record, name, font),
-            geometry=PageGeometry(**record["geometry"]),
-            placed=True,
-            start=int(record["start"]),
-            stop=int(record["stop"]),
-            rows=int(record["rows"]),
-            cells_crc32=int(record["cells_crc32"]),
-            layout=record["layout"],
-            columns=int(record["columns"]),
-            caption_rows=int(record["caption_rows"]),
-            margin_cells=int(record["margin_cells"]),
-            source_crc32=(int(record["source_crc32"][0]), int(record["source_crc32"][1])),
-        )
+        return _placed(name, pixels, record, _font_of(record, name, fonts))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
             raise
         raise ReadError(f"{name} has a record that makes no sense ({error}): render the page again") from error
 
 
-def _font_of(record: dict[str, Any], name: str, given: BitmapFont | None) -> BitmapFont:
-    if given is not None and given.digest == record["font_digest"]:
-        return given
-    fonts = shipped_fonts()
-    if record["font"] not in fonts:
-        raise ReadError(f"{name} was drawn with font {record['font']!r}; here are {', '.join(fonts)}")
-    font = load_font(record["font"])
-    if font.digest != record["font_digest"]:
+def _placed(name: str, pixels: Pixels, record: dict[str, Any], font: BitmapFont) -> _Placed:
+    geometry = PageGeometry(**record["geometry"])
+    room, bands = page_room(geometry, font), from_run_lengths(record["bands"])
+    if (bands > font.cell_height_px).any() or height_px(bands, room.leading_px) > room.height_px:
+        raise ValueError(f"rows {record['bands']} on a page {geometry.height_px} px high")
+    return _Placed(
+        name=name,
+        pixels=_reduced(pixels, (geometry.height_px, geometry.width_px)),
+        font=font,
+        geometry=geometry,
+        bands=bands,
+        start=int(record["start"]),
+        stop=int(record["stop"]),
+        cells_crc32=int(record["cells_crc32"]),
+        layout=record["layout"],
+        columns=int(record["columns"]),
+        caption_rows=int(record["caption_rows"]),
+        margin_cells=int(record["margin_cells"]),
+        source_crc32=(int(record["source_crc32"][0]), int(record["source_crc32"][1])),
+    )
+
+
+def _bare(name: str, pixels: Pixels, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Bare:
+    tried = [font_chain(fonts)] if fonts else [load_font(shipped) for shipped in shipped_fonts()]
+    try:
+        reading = recognise(pixels, tried, geometry)
+    except ReadError as error:
+        raise ReadError(f"{name} {error}") from error
+    if reading is None:
+        raise ReadError(f"{name} does not read: {altered_pixels(pixels, tried)}; fetch or render it again")
+    return _Bare(name=name, reading=reading)
+
+
+def _levels(array: npt.NDArray[Any]) -> Pixels:
+    """Return pixels as uint8 of 0 and 255, from what picture libraries give for a page."""
+    if array.ndim == 3 and array.shape[2] in (3, 4) and (array[..., :3] == array[..., :1]).all():
+        array = array[..., 0]
+    if array.ndim != 2 or array.dtype not in (np.uint8, np.bool_) or not array.size:
+        raise ArgumentError(
+            f"pixels of shape {array.shape} and {array.dtype} are no page: give uint8 (height_px, width_px) of 0 ink "
+            "on 255 paper, or bool (True is paper)"
+        )
+    return array * np.uint8(255) if array.dtype == np.bool_ else array
+
+
+def _reduced(pixels: Pixels, drawn: tuple[int, int]) -> Pixels:
+    """Return pixels at the size they were drawn at when something enlarged each by a whole factor, else as they are."""
+    factor = pixels.shape[0] // drawn[0]
+    if factor < 2 or pixels.shape != (drawn[0] * factor, drawn[1] * factor):
+        return pixels
+    small = pixels[::factor, ::factor]
+    return small if np.array_equal(small.repeat(factor, axis=0).repeat(factor, axis=1), pixels) else pixels
+
+
+def _font_of(record: dict[str, Any], name: str, given: Sequence[BitmapFont]) -> BitmapFont:
+    members = [one for font in given for one in (font.fonts if isinstance(font, FontChain) else (font,))]
+    fonts = [_member(wanted, digest, name, members) for wanted, digest in record["fonts"]]
+    return font_chain(fonts, cell_width_px=int(record["column_px"]))
+
+
+def _member(wanted: str, digest: str, name: str, given: Sequence[BitmapFont]) -> BitmapFont:
+    if (font := next((font for font in given if font.digest == digest), None)) is not None:
+        return font
+    if wanted not in shipped_fonts():
+        raise ReadError(f"{name} was drawn with font {wanted!r} (digest {digest}), not shipped here: give it as fonts=")
+    font = load_font(wanted)
+    if font.digest != digest:
         raise ReadError(
-            f"{name} was drawn with another version of {font.name!r} (digest {record['font_digest']}, here "
-            f"{font.digest}): "
-            f"read it with the release that drew it"
+            f"{name} was drawn with another version of {wanted!r} (digest {digest}, here {font.digest}): read it with "
+            "the release that drew it"
         )
     return font
 
 
-def _check_order(pages: list[_Opened], *, partial: bool) -> None:
-    if pages[0].start != 0 and not partial:
+# ------------------------------------------------------------------------------------------------------ order of pages
+
+
+def _check_order(pages: list[_Placed], *, partial: bool) -> None:
+    if pages and pages[0].start != 0 and not partial:
         raise ReadError(
             f"the pages before {pages[0].name} are missing: characters 0 to {pages[0].start} (partial=True reads on "
             "without them)"
@@ -182,9 +231,8 @@ def _check_order(pages: list[_Opened], *, partial: bool) -> None:
     for before, after in itertools.pairwise(pages):
         if after.start < before.stop:
             raise ReadError(
-                f"{before.name} and {after.name} both hold characters {after.start} to "
-                f"{min(before.stop, after.stop)}: give each page "
-                f"once, and pages of one text only"
+                f"{before.name} and {after.name} both hold characters {after.start} to {min(before.stop, after.stop)}: "
+                "give each page once, and pages of one text only"
             )
         if after.start > before.stop:
             raise ReadError(
@@ -198,24 +246,38 @@ def _check_order(pages: list[_Opened], *, partial: bool) -> None:
             )
 
 
-def _read_page(page: _Opened) -> str:
-    glyphs = _look_up(page)
-    again = draw_glyphs(glyphs, page.font, page.geometry, "auto")
-    if not np.array_equal(again, page.pixels):
+def _in_order_of_captions(pages: list[_Bare], *, partial: bool) -> list[_Bare]:
+    """Sort pages whose captions all name a number, and see that none is missing or doubled; leave others as given."""
+    numbered = [(page.reading.index, page) for page in pages if page.reading.index is not None]
+    if len(numbered) < len(pages):
+        return pages
+    numbered.sort(key=lambda pair: pair[0])
+    if numbered[0][0] != 1 and not partial:
         raise ReadError(
-            f"{page.name}: {int((again != page.pixels).sum())} pixels differ from what its glyphs draw: something "
-            "altered it; fetch or "
-            f"render it again"
+            f"pages 1 to {numbered[0][0] - 1} are missing, by its caption, before {numbered[0][1].name} (partial=True "
+            "reads on without them)"
         )
-    used = glyphs[: page.rows]
-    if page.cells_crc32 is not None and zlib.crc32(used.data) != page.cells_crc32:
+    for (number, before), (following, after) in itertools.pairwise(numbered):
+        if following == number:
+            raise ReadError(f"{before.name} and {after.name} are both page {number} by their captions: give each once")
+        if following != number + 1:
+            raise ReadError(f"pages {number + 1} to {following - 1} are missing, by the captions: give all pages")
+    return [page for _, page in numbered]
+
+
+# ------------------------------------------------------------------------------------------------------- text of pages
+
+
+def _read_placed(page: _Placed) -> str:
+    glyphs = _glyphs(page)
+    if zlib.crc32(glyphs.data) != page.cells_crc32:
         raise ReadError(
-            f"{page.name}: the glyphs read have CRC {zlib.crc32(used.data):08x}, its record says "
-            f"{page.cells_crc32:08x}: something altered it"
+            f"{page.name}: the glyphs read have CRC {zlib.crc32(glyphs.data):08x}, its record says "
+            f"{page.cells_crc32:08x}: something altered it; fetch or render it again"
         )
-    body = used[page.caption_rows :, page.margin_cells :]
+    body = glyphs[page.caption_rows :, page.margin_cells :]
     text = decode_cells(unrolled(body, page.font, page.layout, page.columns), page.font)
-    if page.placed and text_crc32(text, page.source_crc32[0]) != page.source_crc32[1]:
+    if text_crc32(text, page.source_crc32[0]) != page.source_crc32[1]:
         raise ReadError(
             f"{page.name} reads as {len(text)} characters that are not the {page.stop - page.start} of its record: "
             "something altered it"
@@ -223,33 +285,12 @@ def _read_page(page: _Opened) -> str:
     return text
 
 
-def _look_up(page: _Opened) -> npt.NDArray[np.uint16]:
-    """Return the cell index at each place of the grid, uint16 (rows, columns)."""
-    geometry, font = page.geometry, page.font
-    if page.pixels.shape != (geometry.height_px, geometry.width_px):
-        raise ReadError(
-            f"{page.name} is {page.pixels.shape[0]}x{page.pixels.shape[1]} px, drawn as "
-            f"{geometry.height_px}x{geometry.width_px}: "
-            f"something resized or cropped it; fetch or render it again"
-        )
-    found, places = look_up(cell_keys(_cut(page.pixels, geometry, font)), font)
-    if len(places):
-        row, column = places[0]
-        raise ReadError(
-            f"{page.name}: {len(places)} cells match no glyph of {font.name!r}, the first at row {row}, column "
-            f"{column}: something altered it; fetch or render it again"
-        )
-    return found
-
-
-def _cut(pixels: Pixels, geometry: PageGeometry, font: BitmapFont) -> Pixels:
-    """Cut a page into packed cells: uint8 (rows, columns, cell_height_px, row bytes), 1 is ink."""
-    (rows, columns), scale, margin = geometry.grid, geometry.scale, geometry.margin_px
-    body = pixels[
-        margin : margin + rows * geometry.cell_height_px : scale,
-        margin : margin + columns * geometry.cell_width_px : scale,
-    ]
-    cells = body.reshape(rows, geometry.pitch_y_px, columns, geometry.pitch_x_px)[
-        :, : font.cell_height_px, :, : font.cell_width_px
-    ]
-    return np.packbits(cells == 0, axis=3).transpose(0, 2, 1, 3)
+def _glyphs(page: _Placed) -> npt.NDArray[Any]:
+    """Return the cells of a page, proved by drawing them again."""
+    geometry, bands = page.geometry, page.bands
+    if page.pixels.shape == (geometry.height_px, geometry.width_px):
+        glyphs, unknown = scan(page.pixels, bands, page.font, geometry)
+        if not len(unknown) and np.array_equal(draw_glyphs(glyphs, bands, page.font, geometry, "auto"), page.pixels):
+            return glyphs
+    said = altered_page(page.pixels, bands, page.font, geometry)
+    raise ReadError(f"{page.name} does not read: {said}; fetch or render it again")

@@ -8,6 +8,7 @@ from glyphraster.engine import draw_glyphs
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
 from glyphraster.png import encode_png
+from glyphraster.rows import row_bands
 
 COLUMNS = 32
 GAP_PX = 3
@@ -22,10 +23,10 @@ def specimen(font: BitmapFont, scale: int = 4) -> bytes:
     bytes
         A PNG.
     """
-    cells = np.arange(len(font.bitmaps))
-    rows = -(-len(cells) // COLUMNS)
-    grid = np.full(rows * COLUMNS, font.cell(0x20), np.uint16)
-    grid[: len(cells)] = cells
+    rows = -(-len(font.bitmaps) // COLUMNS)
+    cells = np.full(rows * COLUMNS, font.cell(0x20), np.uint32)
+    cells[: len(font.bitmaps)] = np.arange(len(font.bitmaps))
+    grid = cells.reshape(rows, COLUMNS)
     pitch_y, pitch_x = font.cell_height_px + GAP_PX, font.cell_width_px + GAP_PX
     geometry = PageGeometry(
         height_px=(rows * pitch_y + GAP_PX) * scale + 2 * GAP_PX,
@@ -35,4 +36,4 @@ def specimen(font: BitmapFont, scale: int = 4) -> bytes:
         pitch_x_px=pitch_x,
         scale=scale,
     )
-    return encode_png(draw_glyphs(grid.reshape(rows, COLUMNS), font, geometry, "numpy"), "gray1")
+    return encode_png(draw_glyphs(grid, row_bands(grid, font), font, geometry, "numpy"), "gray1")

@@ -35,3 +35,15 @@ def with_wide_glyphs(font, first_codepoint, glyphs):
         bitmaps=np.insert(font.bitmaps, int(font.first_cells[at]), halves, axis=0),
         licence="MIT",
     )
+
+
+def tall_font(codepoints, *, name="tall", height=12, width=6, span=2, baseline=10, seed=0):
+    """Return a font with nothing but tall wide glyphs, each of random ink that reaches its first and last row."""
+    bits = np.random.default_rng(seed).integers(0, 2, (len(codepoints), height, width * span), np.uint8)
+    bits[:, [0, -1], :1] = 1
+    cells = np.packbits(bits.reshape(len(codepoints), height, span, width).transpose(0, 2, 1, 3), axis=-1)
+    return gr.BitmapFont(
+        name=name, licence="MIT", cell_height_px=height, cell_width_px=width, baseline_px=baseline,
+        codepoints=np.array(sorted(codepoints), np.uint32), spans=np.full(len(codepoints), span, np.uint8),
+        bitmaps=cells.reshape(-1, *cells.shape[2:]),
+    )

@@ -289,8 +289,8 @@ RENDERS = [
 READS = [
     ("missing", r"no page file 'missing': give the PNG files that `glyphraster render` wrote"),
     ("foreign", r"no page file 'foreign': give the PNG files"),
-    ("empty", r"empty: 0 bytes that start with b'' are no PNG"),
-    ("bytes", r"bytes: 2048 bytes that start with b'\\x00\\x01.* are no PNG: give the page files"),
+    ("empty", r"empty: starts with b'', no PNG does"),
+    ("bytes", r"bytes: starts with b'\\x00\\x01.*, no PNG does; give the page files"),
 ]
 FONTS = [
     (("build", "missing.glyphs", "--out", "font.npz"), r"missing\.glyphs cannot be read as a font source"),

@@ -418,7 +418,7 @@ class TestABitmapFont:
         ({"codepoints": np.array([66, 65], np.uint32)}, "2 code points, which must be at least one and strictly asc"),
         ({"codepoints": np.array([65, 65], np.uint32)}, "strictly ascending"),
         ({"codepoints": np.array([65, 66], np.int64)}, "got int64, uint8, uint8"),
-        ({"spans": np.array([1, 3], np.uint8)}, "spans must be 2 values of 1 or 2"),
+        ({"spans": np.array([1, 17], np.uint8)}, "spans must be 2 values from 1 to 16"),
         ({"spans": np.array([1], np.uint8)}, r"got shape \(1,\)"),
         ({"bitmaps": np.zeros((2, 2, 1), np.uint8)}, r"shape \(3, 2, 1\), got \(2, 2, 1\)"),
     ])

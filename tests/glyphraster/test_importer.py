@@ -93,7 +93,7 @@ def pages_of(text, font):
 
 
 def reads_back(text, font):
-    return gr.read([page.png() for page in pages_of(text, font)], font=font) == text
+    return gr.read([page.png() for page in pages_of(text, font)], fonts=font) == text
 
 
 class TestTheCell:

@@ -1,0 +1,129 @@
+"""Rows of a page: how high each is, how many fit, and where each lies.
+
+Heights are in glyph pixels, before the page's scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glyphraster.cells import Cells
+from glyphraster.chain import FontChain
+from glyphraster.font import BitmapFont
+from glyphraster.geometry import PageGeometry
+
+SPACE = 0x20
+
+Bands = npt.NDArray[np.uint8]
+"""uint8 (rows, 2): first and last + 1 row of the font's cells that each page row shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a page has for text.
+
+    Attributes
+    ----------
+    height_px
+        Glyph pixels from top to bottom.
+    columns
+        Cells side by side.
+    leading_px
+        Blank glyph pixels below each row.
+    """
+
+    height_px: int
+    columns: int
+    leading_px: int
+
+    def rows(self, line_height_px: int) -> int:
+        """Return how many rows of one height fit."""
+        return self.height_px // (line_height_px + self.leading_px)
+
+    def rows_of(self, heights_px: npt.NDArray[Any], line_height_px: int) -> int:
+        """Return how many rows fit that start with these; those behind them are as high as plain text."""
+        ends_px = np.cumsum(heights_px + self.leading_px)
+        fitting = int(np.searchsorted(ends_px, self.height_px, "right"))
+        if fitting < len(ends_px):
+            return fitting
+        left_px = self.height_px - int(ends_px[-1:].sum())
+        return fitting + left_px // (line_height_px + self.leading_px)
+
+
+class Strip(NamedTuple):
+    """Rows of one height, one under another: which, where on the page (glyph px), and what of their cells is shown."""
+
+    rows: slice
+    top_px: int
+    band: tuple[int, int]
+
+
+def page_room(geometry: PageGeometry, font: BitmapFont) -> Room:
+    """Return the room of an empty page."""
+    return Room(
+        height_px=(geometry.height_px - 2 * geometry.margin_px) // geometry.scale,
+        columns=geometry.grid[1],
+        leading_px=geometry.pitch_y_px - font.line_height_px,
+    )
+
+
+def plain_rows(count: int, font: BitmapFont) -> Bands:
+    """Return what rows of plain text show."""
+    band = font.bands[font.cell(SPACE)] if isinstance(font, FontChain) else (0, font.cell_height_px)
+    return np.tile(np.array(band, np.uint8), (count, 1))
+
+
+def row_bands(glyphs: Cells, font: BitmapFont) -> Bands:
+    """Return what each row of a grid shows: all that one of its cells asks for."""
+    if not isinstance(font, FontChain):
+        return plain_rows(len(glyphs), font)
+    asked = font.bands[glyphs]
+    return np.stack([asked[..., 0].min(axis=1), asked[..., 1].max(axis=1)], axis=1)
+
+
+def row_heights(cells: Cells, rows: npt.NDArray[Any], font: FontChain) -> npt.NDArray[np.int64]:
+    """Return the height of each row up to the last, given the row of each cell; blank rows are rows of plain text."""
+    top, bottom = font.bands[font.cell(SPACE)].tolist()
+    tops, bottoms = (np.full(int(rows.max(initial=-1)) + 1, edge) for edge in (top, bottom))
+    taller = np.flatnonzero(is_tall(cells, font))
+    np.minimum.at(tops, rows[taller], font.bands[cells[taller], 0])
+    np.maximum.at(bottoms, rows[taller], font.bands[cells[taller], 1])
+    heights: npt.NDArray[np.int64] = bottoms - tops
+    return heights
+
+
+def is_tall(cells: Cells, font: FontChain) -> npt.NDArray[np.bool_]:
+    """Say which cells need a row that is higher than one of plain text."""
+    tall: npt.NDArray[np.bool_] = (font.bands != font.bands[font.cell(SPACE)]).any(axis=1)[cells]
+    return tall
+
+
+def strips(bands: Bands, leading_px: int) -> Iterator[Strip]:
+    """Yield the rows of a page in strips of one height."""
+    starts = np.flatnonzero((np.diff(bands.astype(np.int16), axis=0, prepend=-1) != 0).any(axis=1)).tolist()
+    top_px = 0
+    for start, stop in zip(starts, [*starts[1:], len(bands)], strict=True):
+        first, last = bands[start].tolist()
+        yield Strip(slice(start, stop), top_px, (first, last))
+        top_px += (stop - start) * (last - first + leading_px)
+
+
+def run_lengths(bands: Bands) -> list[list[int]]:
+    """Return the bands of a page as [rows, first, last + 1] for each strip."""
+    return [[strip.rows.stop - strip.rows.start, *strip.band] for strip in strips(bands, 0)]
+
+
+def from_run_lengths(runs: list[list[int]]) -> Bands:
+    """Return the bands that :func:`run_lengths` wrote."""
+    rows = [int(run[0]) for run in runs]
+    return np.repeat(np.array([run[1:] for run in runs], np.uint8).reshape(-1, 2), rows, axis=0)
+
+
+def height_px(bands: Bands, leading_px: int) -> int:
+    """Return the height of all rows, blank pixels below each included."""
+    return int((np.diff(bands.astype(np.int64), axis=1) + leading_px).sum())
