@@ -29,6 +29,7 @@ from glyphraster.fontfile import (
     parse_hex,
     read_font_file,
 )
+from glyphraster.precedence import by_use
 from glyphraster.typeface import open_typeface
 
 MAX_CELLS = 65_534
@@ -75,8 +76,8 @@ class ImportReport:
     cell_height_px, cell_width_px
         The cell.
     duplicates
-        Pairs of a code point left out and the one that has the same picture and stands (from
-        :data:`~glyphraster.font.MARK_BASE` on: a mark).
+        Pairs of a code point left out and the one that has the same picture and stands: a mark (from
+        :data:`~glyphraster.font.MARK_BASE` on), or the one that :func:`~glyphraster.precedence.by_use` names first.
     closest
         The pair of ASCII characters that differ in the fewest pixels; None when there are no two.
     warnings
@@ -237,14 +238,14 @@ class _Import:
         self.lists: dict[str, list[int]] = {key: [] for key in _MEANING}
         self.lists["broken"] = [code for code in face.broken if wanted is None or code in wanted]
         self.lists["unmapped"] = list(face.unmapped)
-        self.lists["missing"] = sorted((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
+        self.lists["missing"] = list((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
         self.cells = len(self.kept) + 1
 
     def font(self, name: str) -> ImportedFont:
         """Sort every glyph into the font or into a list, and pack the font."""
         self.kept[0x20] = np.zeros((self.cell.height_px, self.cell.width_px), np.bool_)
-        for code, glyph in self.face.glyphs.items():
-            if (self.wanted is None or code in self.wanted) and (reason := self._left_out(code, glyph)):
+        for code in by_use(self.face.glyphs.keys() if self.wanted is None else self.face.glyphs.keys() & self.wanted):
+            if reason := self._left_out(code, self.face.glyphs[code]):
                 self.lists[reason].append(code)
         self._drop_ambiguous()
         self._check_needed()
@@ -284,7 +285,7 @@ class _Import:
         """Leave out what :func:`_ambiguous` names, and what was left out as its twin."""
         dropped = _ambiguous({code: self._halves(ink) for code, ink in self.kept.items()})
         self.kept = {code: ink for code, ink in self.kept.items() if code not in dropped}
-        self.lists["ambiguous"] = sorted(dropped | {code for code, twin in self.duplicates if twin in dropped})
+        self.lists["ambiguous"] = [*dropped, *(code for code, twin in self.duplicates if twin in dropped)]
         self.duplicates = [(code, twin) for code, twin in self.duplicates if twin not in dropped]
         for key in ("overlapping", "clipped"):
             self.lists[key] = [code for code in self.lists[key] if code in self.kept]
@@ -319,10 +320,10 @@ class _Import:
             glyphs=len(font.codepoints) - len(Mark),
             wide=int((font.spans == 2).sum()),
             cell_height_px=self.cell.height_px, cell_width_px=self.cell.width_px,
-            duplicates=tuple(self.duplicates),
+            duplicates=tuple(sorted(self.duplicates)),
             closest=closest_pairs(font, ascii_there, 1)[0] if len(ascii_there) > 1 else None,
             warnings=tuple(_warnings(self.face, font)),
-            **{key: tuple(codes) for key, codes in self.lists.items()},
+            **{key: tuple(sorted(codes)) for key, codes in self.lists.items()},
         )
 
 

@@ -22,7 +22,7 @@ LAYERS = {
         "errors",
         "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output",
         "bdf distance legibility profiles",
-        "source cells geometry lookup typeface fitting",
+        "source cells geometry lookup typeface fitting precedence",
         "importer source_format",
         "flow lines decor",
         "engine layout",

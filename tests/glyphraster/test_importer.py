@@ -164,6 +164,21 @@ class TestWhatDoesNotComeAlong:
         assert "2 left out: the picture of another glyph: U+0391 Α=U+0041 A, U+0410 А=U+0041 A" in str(font.report)
         assert reads_back("AΑА", font)
 
+    @pytest.mark.parametrize(("kept", "left_out"), [
+        ("ě", "ĕ"), ("Ș", "Ş"), ("đ", "ð"), ("ő", "õ"), ("`", "ʹ"), ("’", "ʼ"), ("╳", "ꓫ"), ("ꓫ", "⨉"), ("⨉", "⨯"),
+        ("Ω", "\N{OHM SIGN}"), ("µ", "μ"), ("κ", "ĸ"), ("ε", "ɛ"), ("ф", "ƃ"),
+    ])
+    def test_of_two_with_one_picture_the_one_that_people_write_stays(self, imported, kept, left_out):
+        font = imported(ASCII | {ord(kept): BOX, ord(left_out): BOX})
+        assert font.report.duplicates == ((ord(left_out), ord(kept)),)
+        assert ord(kept) in font.codepoints
+
+    def test_reports_stay_in_the_order_of_code_points(self, imported):
+        boxes, blanks = dict.fromkeys(map(ord, "ŏĕě"), BOX), dict.fromkeys(map(ord, "⠀ɐΑ"), ["....."] * 8)
+        font = imported(ASCII | boxes | blanks | {ord("č"): ASCII[ord("c")]})
+        assert font.report.duplicates == ((0x10D, 0x63), (0x115, 0x11B), (0x14F, 0x11B))
+        assert font.report.blank == (0x250, 0x391, 0x2800)
+
     @pytest.mark.parametrize(("other", "message"), [
         ("O", "0 and O have the same picture"), ("8", r"'8' and U\+0030 0 have the same picture"),
     ])
