@@ -29,6 +29,11 @@ class Cell(NamedTuple):
     left_px: int
     advance_px: float
 
+    @property
+    def packed_shape(self) -> tuple[int, int]:
+        """Rows, and bytes of a row: the shape of a packed cell, as :mod:`glyphraster.font` has it."""
+        return self.height_px, -(-self.width_px // 8)
+
 
 class Fitted(NamedTuple):
     """A glyph inside its cell or cells, and whether ink was cut off at the sides, or above and below."""
