@@ -1,8 +1,10 @@
 """Fonts that others drew become fonts of cells, and whatever does not come along as drawn is listed."""
 
 import gzip
+import itertools
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import zlib
@@ -344,6 +346,44 @@ class TestHex:
         (tmp_path / "bad.hex").write_text(self.LINES + line + "\n")
         with pytest.raises(FontError, match=rf"bad\.hex, {message}"):
             gr.import_font(tmp_path / "bad.hex")
+
+
+def truetype(*maps):
+    """A TrueType file of two boxes, 16 and 8 px high at 16 px per em; each map is an encoding id and glyph by code."""
+    def box(height):
+        return struct.pack(">5hHh4B4h4h", 1, 0, 0, 600, height, 3, 0, 1, 1, 1, 1, 0, 600, 0, -600, 0, 0, height, 0)
+
+    def subtable(glyphs):
+        groups = b"".join(struct.pack(">3I", code, code, glyph) for code, glyph in glyphs.items())
+        return struct.pack(">HHIII", 12, 0, 16 + len(groups), 0, len(glyphs)) + groups
+
+    tall, low, subtables = box(1000), box(500), [subtable(glyphs) for _, glyphs in maps]
+    starts = itertools.accumulate(map(len, subtables), initial=4 + 8 * len(maps))
+    records = b"".join(struct.pack(">HHI", 3, one, start) for (one, _), start in zip(maps, starts, strict=False))
+    return sfnt({
+        b"cmap": struct.pack(">HH", 0, len(maps)) + records + b"".join(subtables),
+        b"glyf": tall + low,
+        b"head": struct.pack(">4I2H2Q4h2H3h", 1 << 16, 0, 0, 0x5F0F3CF5, 0, 1000, 0, 0, 0, 0, 600, 1000, 0, 8, 2, 1, 0),
+        b"hhea": struct.pack(">I3hH3h3h4hhH", 1 << 16, 1000, 0, 0, 600, 0, 0, 600, 1, 0, 0, 0, 0, 0, 0, 0, 3),
+        b"hmtx": struct.pack(">Hh", 600, 0) * 3,
+        b"loca": struct.pack(">4I", 0, 0, len(tall), len(tall) + len(low)),
+        b"maxp": struct.pack(">IH", 1 << 16, 3) + bytes(26),
+    })
+
+
+def sfnt(tables):
+    start, head, body = 12 + 16 * len(tables), struct.pack(">IHHHH", 1 << 16, len(tables), 0, 0, 0), b""
+    for tag, content in tables.items():
+        head += struct.pack(">4sIII", tag, 0, start + len(body), len(content))
+        body += content + bytes(-len(content) % 4)
+    return head + body
+
+
+def test_of_two_unicode_maps_the_one_beyond_the_first_plane_counts(tmp_path):
+    (tmp_path / "maths.ttf").write_bytes(truetype((1, {0x41: 1}), (10, {0x41: 1, 0x1D538: 2})))
+    font = gr.import_font(tmp_path / "maths.ttf", size_px=16)
+    assert (font.cell_height_px, font.cell_width_px, font.report.glyphs) == (16, 10, 3)
+    assert picture(font, 0x1D538) == ["." * 10] * 8 + ["#" * 10] * 8
 
 
 class TestSizes:
