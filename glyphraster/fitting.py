@@ -57,12 +57,12 @@ def cell_of(face: Typeface) -> Cell:
     """
     if not any(glyph.ink.any() for glyph in face.glyphs.values()):
         raise FontError(f"none of its {len(face.glyphs)} glyphs has ink: there is no letter to take the cell from")
-    advance, widest = _advance(face)
+    advance, width, widest = _advance(face)
     boxes = [box for code in _reference(face) if (box := _box(face.glyphs[code]))]
     across = [box for code in widest if (box := _box(face.glyphs[code]))]
     top, bottom = max(box.top for box in boxes), min(box.bottom for box in boxes)
     left = min(0, *(box.left for box in across)) if across else 0
-    right = max(round(advance), *(box.right for box in across)) if across else round(advance)
+    right = max(width, *(box.right for box in across)) if across else width
     cell = Cell(top - bottom, right - left, top, left, advance)
     _check_cell(cell)
     return cell
@@ -87,22 +87,51 @@ def _box(glyph: Glyph) -> _Box | None:
     )
 
 
-def _advance(face: Typeface) -> tuple[float, list[int]]:
-    """Return the advance of one cell, and the glyphs whose ink must fit between its sides."""
-    small = [code for code in face.glyphs if code < 0x80 and chr(code).isalnum()]
-    if small:
-        return _common_advance(face, small), small
-    if wide := [code for code in face.glyphs if _is_wide(code)]:
-        return _common_advance(face, wide) / 2, []
-    return _common_advance(face, list(face.glyphs)), []
+def even_part(face: Typeface) -> Typeface:
+    """Return a face as it is, but of a CJK face whose other letters are proportional only what is as wide as its CJK.
+
+    WenQuanYi and Galmuri are such faces. Half an alphabet is of no use, and would make the cells of Galmuri11 15 rows
+    high where its CJK needs 11. Glyphs without an advance stay: they are listed for that reason, as in any face.
+    """
+    small, wide = _small(face), _wide(face)
+    if not small or 2 * len(wide) <= len(face.glyphs) or _is_fixed(face, small) or not _is_fixed(face, wide):
+        return face
+    full_px = _common_advance(face, wide)
+    return face._replace(glyphs={
+        code: glyph for code, glyph in face.glyphs.items() if glyph.advance_px in (0, full_px)})
+
+
+def _advance(face: Typeface) -> tuple[float, int, list[int]]:
+    """Return the advance of one cell, also as columns, and the glyphs whose ink must fit between its sides."""
+    small, wide = _small(face), _wide(face)
+    advance = _common_advance(face, small or wide or list(face.glyphs))
+    if wide and not small:
+        return advance / 2, -(-round(advance) // 2), []     # two cells must hold an odd number of columns
+    return advance, round(advance), small
+
+
+def _small(face: Typeface) -> list[int]:
+    return [code for code in face.glyphs if code < 0x80 and chr(code).isalnum()]
+
+
+def _wide(face: Typeface) -> list[int]:
+    return [code for code in face.glyphs if _is_wide(code)]
+
+
+def _advances(face: Typeface, codes: list[int]) -> Counter[float]:
+    return Counter(face.glyphs[code].advance_px for code in codes)
+
+
+def _is_fixed(face: Typeface, codes: list[int]) -> bool:
+    return max(_advances(face, codes).values()) >= FIXED_SHARE * len(codes)
 
 
 def _common_advance(face: Typeface, codes: list[int]) -> float:
-    advances = Counter(face.glyphs[code].advance_px for code in codes)
+    advances = _advances(face, codes)
     advance, count = advances.most_common(1)[0]
     if advance <= 0:
         raise FontError(f"{count} of its {len(codes)} letters advance by {advance:g} px: it has no cells")
-    if count < FIXED_SHARE * len(codes):
+    if not _is_fixed(face, codes):
         raise FontError(
             f"is proportional: {len(codes)} letters advance by {min(advances):g} to {max(advances):g} px, {count} of "
             f"them by {advance:g}; a page needs a fixed-width font, in which at least {FIXED_SHARE:.0%} agree"

@@ -19,7 +19,7 @@ import numpy as np
 from glyphraster.charset import check_codec
 from glyphraster.distance import Pair, closest_pairs
 from glyphraster.errors import ArgumentError, FontError
-from glyphraster.fitting import cell_of, cells_taken, fit, marks_in
+from glyphraster.fitting import cell_of, cells_taken, even_part, fit, marks_in
 from glyphraster.font import MARK_BASE, BitmapFont, Mark, shipped_fonts
 from glyphraster.fontfile import (
     MAX_CELL_PX,
@@ -56,6 +56,7 @@ _MEANING = {
     "combining": "left out: combining marks, which have no cell of their own",
     "invisible": "left out: controls, joiners and other blanks, which are escapes on a page",
     "too_wide": "left out: wider than two cells",
+    "uneven": "left out: not as wide as the CJK, in a font that is proportional otherwise",
     "ambiguous": "left out: wide, with pixels that can also be read as other glyphs",
     "no_room": f"left out: a font holds {MAX_BITMAP_BYTES >> 20} MiB of pixels; choose characters or a smaller size",
     "broken": "left out: damaged or oversized in the file",
@@ -103,6 +104,7 @@ class ImportReport:
     combining: Codes = ()
     invisible: Codes = ()
     too_wide: Codes = ()
+    uneven: Codes = ()
     ambiguous: Codes = ()
     no_room: Codes = ()
     broken: Codes = ()
@@ -153,6 +155,8 @@ def import_font(
     characters: Iterable[str] | None = None,
 ) -> ImportedFont:
     """Import a fixed-width font file, black and white, in cells of one size; CJK takes two.
+
+    Of a CJK font whose other letters are proportional, what is as wide as its CJK comes along.
 
     Parameters
     ----------
@@ -240,20 +244,25 @@ class _Import:
     """
 
     def __init__(self, face: Typeface, path: Path, wanted: frozenset[int] | None) -> None:
-        self.face, self.path, self.cell, self.wanted = face, path, cell_of(face), wanted
+        self.face, self.path, self.wanted = even_part(face), path, wanted
+        self.cell = cell_of(self.face)
         self.kept = {mark: _packed(ink, self.cell.width_px) for mark, ink in marks_in(self.cell).items()}
         self.twins = {cells: mark for mark, cells in self.kept.items()}
         self.duplicates: list[tuple[int, int]] = []
         self.lists: dict[str, list[int]] = {key: [] for key in _MEANING}
-        self.lists["broken"] = [code for code in face.broken if wanted is None or code in wanted]
+        self.lists["broken"] = self._wanted(face.broken)
+        self.lists["uneven"] = self._wanted(face.glyphs.keys() - self.face.glyphs.keys())
         self.lists["unmapped"] = list(face.unmapped)
         self.lists["missing"] = list((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
         self.room_cells = MAX_BITMAP_BYTES // math.prod(self.cell.packed_shape) - len(self.kept) - 1
 
+    def _wanted(self, codes: Iterable[int]) -> list[int]:
+        return [code for code in codes if self.wanted is None or code in self.wanted]
+
     def font(self, name: str) -> ImportedFont:
         """Sort every glyph into the font or into a list, and pack the font."""
         self.kept[0x20] = (bytes(math.prod(self.cell.packed_shape)),)
-        for code in by_use(self.face.glyphs.keys() if self.wanted is None else self.face.glyphs.keys() & self.wanted):
+        for code in by_use(self._wanted(self.face.glyphs)):
             if reason := self._left_out(code, self.face.glyphs[code]):
                 self.lists[reason].append(code)
         self._drop_ambiguous()

@@ -134,6 +134,28 @@ class TestTheCell:
         assert "16 of the 17 characters that a page needs are missing (0123456789ABCDEF)" in str(font.report)
 
 
+    def test_of_cjk_with_an_odd_advance_holds_all_of_it(self, imported):
+        odd = [row + "." + row for row in BOX]
+        font = imported({}, *(char(code, odd) for code in (0x65E5, 0x672C)))
+        assert (font.cell_height_px, font.cell_width_px, font.report.overlapping) == (8, 6, ())
+        assert picture(font, 0x65E5, span=2) == [row + "." for row in odd]
+
+    def test_of_cjk_beside_proportional_letters_is_half_a_cjk_glyph_and_the_letters_are_listed(self, imported):
+        letters = {code: [row + "." * (code % 4) for row in rows + ["#####"] * 4] for code, rows in ASCII.items()}
+        cjk = [char(code, [f"1{code % 128:07b}11".replace("0", ".").replace("1", "#")] * 8, bottom=3)
+               for code in range(0x4E00, 0x4E80)]
+        font = imported(letters, *cjk)
+        assert (font.cell_height_px, font.cell_width_px) == (8, 5)
+        assert (font.report.glyphs, font.report.wide) == (129, 128)
+        assert font.report.uneven == tuple(range(0x20, 0x7F))
+        assert "95 left out: not as wide as the CJK, in a font that is proportional otherwise" in str(font.report)
+
+    def test_of_letters_beside_a_little_cjk_is_that_of_the_letters(self, imported):
+        wider = {code: [row + "." * (code % 4) for row in rows] for code, rows in ASCII.items()}
+        with pytest.raises(FontError, match=r"is proportional: 62 letters advance by 5 to 8 px"):
+            imported(wider, *(char(code, [row * 2 for row in BOX]) for code in range(0x4E00, 0x4E20)))
+
+
 class TestTheMarks:
     def test_are_those_of_our_font(self, imported):
         font = imported(ASCII)
