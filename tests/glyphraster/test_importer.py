@@ -189,8 +189,8 @@ class TestWhatDoesNotComeAlong:
         assert reads_back("AΑА", font)
 
     @pytest.mark.parametrize(("kept", "left_out"), [
-        ("ě", "ĕ"), ("Ș", "Ş"), ("đ", "ð"), ("ő", "õ"), ("`", "ʹ"), ("’", "ʼ"), ("╳", "ꓫ"), ("ꓫ", "⨉"), ("⨉", "⨯"),
-        ("Ω", "\N{OHM SIGN}"), ("µ", "μ"), ("κ", "ĸ"), ("ε", "ɛ"), ("ф", "ƃ"),
+        ("ě", "ĕ"), ("Ș", "Ş"), ("đ", "ð"), ("ő", "õ"), ("`", "ʹ"), ("’", "ʼ"), ("╳", "ꓫ"), ("│", "∣"), ("—", "─"),
+        ("ꓫ", "⨉"), ("⨉", "⨯"), ("Ω", "\N{OHM SIGN}"), ("µ", "μ"), ("κ", "ĸ"), ("ε", "ɛ"), ("ф", "ƃ"),
     ])
     def test_of_two_with_one_picture_the_one_that_people_write_stays(self, imported, kept, left_out):
         font = imported(ASCII | {ord(kept): BOX, ord(left_out): BOX})
