@@ -163,10 +163,11 @@ def cells_taken(glyph: Glyph, cell: Cell) -> int:
     return 0 if glyph.advance_px <= 0 else max(1, round(glyph.advance_px / cell.advance_px))
 
 
-def fit(glyph: Glyph, cell: Cell, span: int) -> Fitted:
-    """Place a glyph in ``span`` cells; ink outside is cut off."""
+def fit(glyph: Glyph, cell: Cell, span: int, *, slides: bool = False) -> Fitted:
+    """Place a glyph in ``span`` cells; ink outside is cut off, unless the glyph ``slides`` and has room at a side."""
     out = np.zeros((cell.height_px, cell.width_px * span), np.bool_)
     top, left = cell.baseline_px - glyph.top_px, glyph.left_px - cell.left_px
+    left = _slid(glyph.ink, left, out.shape[1]) if slides else left
     rows, columns = glyph.ink.shape
     up, down = max(0, -top), max(0, min(rows, cell.height_px - top))
     start, stop = max(0, -left), max(0, min(columns, out.shape[1] - left))
@@ -177,6 +178,13 @@ def fit(glyph: Glyph, cell: Cell, span: int) -> Fitted:
         overlaps=bool(glyph.ink[:, :start].any() or glyph.ink[:, stop:].any()),
         clipped=bool(glyph.ink[:up].any() or glyph.ink[down:].any()),
     )
+
+
+def _slid(ink: Ink, left: int, width: int) -> int:
+    """Return the column nearest to ``left`` that puts all ink inside ``width`` columns; ``left`` if there is none."""
+    columns = np.flatnonzero(ink.any(axis=0))
+    least, most = -int(columns[0]), width - 1 - int(columns[-1])
+    return min(max(left, least), most) if least <= most else left
 
 
 def marks_in(cell: Cell) -> dict[int, Ink]:

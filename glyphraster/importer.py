@@ -285,7 +285,7 @@ class _Import:
         return self._take(code, glyph, span)
 
     def _take(self, code: int, glyph: Glyph, span: int) -> str | None:
-        fitted = fit(glyph, self.cell, span)
+        fitted = fit(glyph, self.cell, span, slides=chr(code).isalpha())
         if not fitted.ink.any():
             return "blank"
         cells = _packed(fitted.ink, self.cell.width_px)

@@ -235,6 +235,19 @@ class TestWhatDoesNotComeAlong:
         assert getattr(font.report, reason) == (0x25A1,)
         assert picture(font, 0x25A1)[:4] == shown if reason == "overlapping" else picture(font, 0x25A1)[1:5] == shown
 
+    @pytest.mark.parametrize(("rows", "left", "shown"), [
+        (["#..#"], 2, ".#..#"), (["#..#"], -1, "#..#."), (["..##."], 2, "...##"), (["#...."], 4, "....#"),
+    ])
+    def test_a_letter_that_sticks_out_at_one_side_slides_to_where_the_cell_has_room(self, imported, rows, left, shown):
+        font = imported(ASCII, char(0x13D, rows, advance=5, left=left))
+        assert picture(font, 0x13D)[-1] == shown
+        assert font.report.overlapping == ()
+
+    def test_a_letter_that_is_wider_than_its_cell_is_cut_where_the_file_puts_it(self, imported):
+        font = imported(ASCII, char(0x13E, ["#.#.#.#"], advance=5, left=-1))
+        assert picture(font, 0x13E)[-1] == ".#.#."
+        assert font.report.overlapping == (0x13E,)
+
     def test_characters_nobody_asked_for_stay_away_and_missing_ones_are_named(self, imported):
         font = imported(ASCII, how={"characters": "xyz☃"})
         assert "".join(chr(code) for code in font.codepoints if code < MARK_BASE) == " 0123456789ABCDEFxyz"
