@@ -153,7 +153,8 @@ def _reference(face: Typeface) -> Iterable[int]:
 def _check_cell(cell: Cell) -> None:
     size = f"its letters need a cell of {cell.height_px}x{cell.width_px} px"
     if cell.height_px < MARK_HEIGHT_PX or cell.width_px < MARK_WIDTH_PX:
-        raise FontError(f"{size}; the marks of a page need {MARK_HEIGHT_PX}x{MARK_WIDTH_PX}: take a larger size")
+        raise FontError(f"{size}; the marks of a page need {MARK_HEIGHT_PX}x{MARK_WIDTH_PX}: take a "
+                        f"larger size or another font")
     if cell.height_px > MAX_CELL_PX or cell.width_px > MAX_CELL_PX:
         raise FontError(f"{size}; at most {MAX_CELL_PX}x{MAX_CELL_PX} are drawn: take a smaller size")
 

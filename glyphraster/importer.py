@@ -22,6 +22,7 @@ from glyphraster.errors import ArgumentError, FontError
 from glyphraster.fitting import cell_of, cells_taken, even_part, fit, marks_in
 from glyphraster.font import MARK_BASE, BitmapFont, Mark, shipped_fonts
 from glyphraster.fontfile import (
+    HEX_ROWS,
     MAX_CELL_PX,
     Glyph,
     Ink,
@@ -209,6 +210,8 @@ def _name(face: Typeface) -> str:
 def _open(path: Path, size_px: int | None, encoding: str | None) -> Typeface:
     content = read_font_file(path)
     if is_hex(content):
+        if size_px not in (None, HEX_ROWS):
+            raise ArgumentError(f"{path} holds bitmaps of {HEX_ROWS} px, and size_px is {size_px}: give that or none")
         return parse_hex(content, path)
     check_freetype_may_open(content, path)
     return open_typeface(content, path, size_px, encoding)

@@ -369,6 +369,12 @@ class TestHex:
         assert picture(font, 0x65E5, span=2)[1] == "#" + "." * 14 + "#"
         assert reads_back("日 = 0x65E5", font)
 
+    def test_has_one_size(self, tmp_path):
+        (tmp_path / "uni.hex").write_text(self.LINES)
+        assert gr.import_font(tmp_path / "uni.hex", size_px=16).cell_height_px == 16
+        with pytest.raises(ArgumentError, match=r"uni\.hex holds bitmaps of 16 px, and size_px is 12"):
+            gr.import_font(tmp_path / "uni.hex", size_px=12)
+
     def test_opens_gzipped(self, tmp_path):
         (tmp_path / "uni.hex.gz").write_bytes(gzip.compress(self.LINES.encode()))
         assert gr.import_font(tmp_path / "uni.hex.gz").report.glyphs == 96
@@ -458,6 +464,7 @@ class TestHostileFiles:
         (b"", "holds 0 bytes; a font file has 1 to 67,108,864"),
         (b"\x1f\x8b", "2 bytes gave 0"),
         (b"hello, world", "is no font file that can be imported: its 12 bytes start with b'hello, w'"),
+        (b"wOF2\0\1\0\0", r"start with b'wOF2.*WOFF \(not WOFF2"),
         (b"STARTFONT 2.1\n", "is a damaged font file of 14 bytes: FreeType error"),
         (b"\x00\x01\x00\x00" + bytes(100), "is a damaged font file of 104 bytes"),
         (b"\x01fcp" + b"\xff" * 100, "is a damaged font file of 104 bytes"),
