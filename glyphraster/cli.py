@@ -139,7 +139,7 @@ def font_import(
     """Import a font that others drew.  Example: glyphraster font import 6x13.pcf.gz --out 6x13.npz."""
     wanted = None if characters is None else set(_read_text(characters)) - set("\n\r\t")
     font = gr.import_font(file, size_px=size, name=name, encoding=encoding, characters=wanted)
-    write_atomically(out, font.packed())
+    font.save(out)
     typer.echo(f"{font.name} in {out}, digest {font.digest}; licence: {_shortened(font.licence)}\n{font.report}")
 
 

@@ -79,6 +79,11 @@ class Finding(NamedTuple):
     passed: bool
 
 
+def with_capitals(letters: str) -> str:
+    """Add the capitals of ``letters``; none for ``ß``, whose capital is two letters."""
+    return letters + "".join(letter.upper() for letter in letters if len(letter.upper()) == 1)
+
+
 def closest_pairs(font: BitmapFont, characters: Iterable[str] | None = None, most: int | None = 10) -> list[Pair]:
     """Return the pairs of one-cell glyphs that differ least, nearest first, then by code point.
 
@@ -129,7 +134,7 @@ def gates(font: BitmapFont) -> Iterator[Gate]:
     yield Gate("marks from all glyphs", None, 3, marks_only=True)
     yield Gate("ASCII", ASCII, 3)
     for language, letters in ALPHABETS.items():
-        yield Gate(f"ASCII + {language}", _only(held, ASCII + letters + _capitals(letters)), 3)
+        yield Gate(f"ASCII + {language}", _only(held, ASCII + with_capitals(letters)), 3)
     for script, (first, last) in SCRIPTS.items():
         letters = "".join(character for character in map(chr, range(first, last + 1)) if character.isalpha())
         yield Gate(script, _only(held, letters), 2)
@@ -176,10 +181,6 @@ def _name(code: int) -> str:
 
 def _only(held: set[str], characters: str) -> str:
     return "".join(character for character in characters if character in held)
-
-
-def _capitals(letters: str) -> str:
-    return "".join(letter.upper() for letter in letters if len(letter.upper()) == 1)
 
 
 def _inks(

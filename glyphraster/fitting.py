@@ -29,6 +29,11 @@ class Cell(NamedTuple):
     left_px: int
     advance_px: float
 
+    @property
+    def packed_shape(self) -> tuple[int, int]:
+        """Rows, and bytes of a row: the shape of a packed cell, as :mod:`glyphraster.font` has it."""
+        return self.height_px, -(-self.width_px // 8)
+
 
 class Fitted(NamedTuple):
     """A glyph inside its cell or cells, and whether ink was cut off at the sides, or above and below."""
@@ -52,12 +57,12 @@ def cell_of(face: Typeface) -> Cell:
     """
     if not any(glyph.ink.any() for glyph in face.glyphs.values()):
         raise FontError(f"none of its {len(face.glyphs)} glyphs has ink: there is no letter to take the cell from")
-    advance, widest = _advance(face)
+    advance, width, widest = _advance(face)
     boxes = [box for code in _reference(face) if (box := _box(face.glyphs[code]))]
     across = [box for code in widest if (box := _box(face.glyphs[code]))]
     top, bottom = max(box.top for box in boxes), min(box.bottom for box in boxes)
     left = min(0, *(box.left for box in across)) if across else 0
-    right = max(round(advance), *(box.right for box in across)) if across else round(advance)
+    right = max(width, *(box.right for box in across)) if across else width
     cell = Cell(top - bottom, right - left, top, left, advance)
     _check_cell(cell)
     return cell
@@ -82,22 +87,51 @@ def _box(glyph: Glyph) -> _Box | None:
     )
 
 
-def _advance(face: Typeface) -> tuple[float, list[int]]:
-    """Return the advance of one cell, and the glyphs whose ink must fit between its sides."""
-    small = [code for code in face.glyphs if code < 0x80 and chr(code).isalnum()]
-    if small:
-        return _common_advance(face, small), small
-    if wide := [code for code in face.glyphs if _is_wide(code)]:
-        return _common_advance(face, wide) / 2, []
-    return _common_advance(face, list(face.glyphs)), []
+def even_part(face: Typeface) -> Typeface:
+    """Return a face as it is, but of a CJK face whose other letters are proportional only what is as wide as its CJK.
+
+    WenQuanYi and Galmuri are such faces. Half an alphabet is of no use, and would make the cells of Galmuri11 15 rows
+    high where its CJK needs 11. Glyphs without an advance stay: they are listed for that reason, as in any face.
+    """
+    small, wide = _small(face), _wide(face)
+    if not small or 2 * len(wide) <= len(face.glyphs) or _is_fixed(face, small) or not _is_fixed(face, wide):
+        return face
+    full_px = _common_advance(face, wide)
+    return face._replace(glyphs={
+        code: glyph for code, glyph in face.glyphs.items() if glyph.advance_px in (0, full_px)})
+
+
+def _advance(face: Typeface) -> tuple[float, int, list[int]]:
+    """Return the advance of one cell, also as columns, and the glyphs whose ink must fit between its sides."""
+    small, wide = _small(face), _wide(face)
+    advance = _common_advance(face, small or wide or list(face.glyphs))
+    if wide and not small:
+        return advance / 2, -(-round(advance) // 2), []     # two cells must hold an odd number of columns
+    return advance, round(advance), small
+
+
+def _small(face: Typeface) -> list[int]:
+    return [code for code in face.glyphs if code < 0x80 and chr(code).isalnum()]
+
+
+def _wide(face: Typeface) -> list[int]:
+    return [code for code in face.glyphs if _is_wide(code)]
+
+
+def _advances(face: Typeface, codes: list[int]) -> Counter[float]:
+    return Counter(face.glyphs[code].advance_px for code in codes)
+
+
+def _is_fixed(face: Typeface, codes: list[int]) -> bool:
+    return max(_advances(face, codes).values()) >= FIXED_SHARE * len(codes)
 
 
 def _common_advance(face: Typeface, codes: list[int]) -> float:
-    advances = Counter(face.glyphs[code].advance_px for code in codes)
+    advances = _advances(face, codes)
     advance, count = advances.most_common(1)[0]
     if advance <= 0:
         raise FontError(f"{count} of its {len(codes)} letters advance by {advance:g} px: it has no cells")
-    if count < FIXED_SHARE * len(codes):
+    if not _is_fixed(face, codes):
         raise FontError(
             f"is proportional: {len(codes)} letters advance by {min(advances):g} to {max(advances):g} px, {count} of "
             f"them by {advance:g}; a page needs a fixed-width font, in which at least {FIXED_SHARE:.0%} agree"
@@ -119,7 +153,8 @@ def _reference(face: Typeface) -> Iterable[int]:
 def _check_cell(cell: Cell) -> None:
     size = f"its letters need a cell of {cell.height_px}x{cell.width_px} px"
     if cell.height_px < MARK_HEIGHT_PX or cell.width_px < MARK_WIDTH_PX:
-        raise FontError(f"{size}; the marks of a page need {MARK_HEIGHT_PX}x{MARK_WIDTH_PX}: take a larger size")
+        raise FontError(f"{size}; the marks of a page need {MARK_HEIGHT_PX}x{MARK_WIDTH_PX}: take a "
+                        f"larger size or another font")
     if cell.height_px > MAX_CELL_PX or cell.width_px > MAX_CELL_PX:
         raise FontError(f"{size}; at most {MAX_CELL_PX}x{MAX_CELL_PX} are drawn: take a smaller size")
 
@@ -129,10 +164,11 @@ def cells_taken(glyph: Glyph, cell: Cell) -> int:
     return 0 if glyph.advance_px <= 0 else max(1, round(glyph.advance_px / cell.advance_px))
 
 
-def fit(glyph: Glyph, cell: Cell, span: int) -> Fitted:
-    """Place a glyph in ``span`` cells; ink outside is cut off."""
+def fit(glyph: Glyph, cell: Cell, span: int, *, slides: bool = False) -> Fitted:
+    """Place a glyph in ``span`` cells; ink outside is cut off, unless the glyph ``slides`` and has room at a side."""
     out = np.zeros((cell.height_px, cell.width_px * span), np.bool_)
     top, left = cell.baseline_px - glyph.top_px, glyph.left_px - cell.left_px
+    left = _slid(glyph.ink, left, out.shape[1]) if slides else left
     rows, columns = glyph.ink.shape
     up, down = max(0, -top), max(0, min(rows, cell.height_px - top))
     start, stop = max(0, -left), max(0, min(columns, out.shape[1] - left))
@@ -143,6 +179,13 @@ def fit(glyph: Glyph, cell: Cell, span: int) -> Fitted:
         overlaps=bool(glyph.ink[:, :start].any() or glyph.ink[:, stop:].any()),
         clipped=bool(glyph.ink[:up].any() or glyph.ink[down:].any()),
     )
+
+
+def _slid(ink: Ink, left: int, width: int) -> int:
+    """Return the column nearest to ``left`` that puts all ink inside ``width`` columns; ``left`` if there is none."""
+    columns = np.flatnonzero(ink.any(axis=0))
+    least, most = -int(columns[0]), width - 1 - int(columns[-1])
+    return min(max(left, least), most) if least <= most else left
 
 
 def marks_in(cell: Cell) -> dict[int, Ink]:

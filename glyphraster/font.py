@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster.errors import ArgumentError, FontError
+from glyphraster.output import write_atomically
 
 MARK_BASE = 0x110000
 """First code of the reserved marks: one past the last Unicode code point, so no character of a ``str`` is one."""
@@ -130,8 +131,16 @@ class BitmapFont:
         return int(self.first_cells[index])
 
     def save(self, path: str | Path) -> None:
-        """Write the packed form to a file."""
-        Path(path).write_bytes(self.packed())
+        """Write the packed form to a file, whole or not at all.
+
+        A new file can be read by its owner alone (mode 0600); an existing one keeps its mode.
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written; what was there before stays.
+        """
+        write_atomically(Path(path), self.packed())
 
     def packed(self) -> bytes:
         """Return the packed form: a ``.npz`` whose bytes depend on nothing but the font."""

@@ -113,7 +113,7 @@ def check_freetype_may_open(content: bytes, path: Path) -> None:
     if kind is None:
         raise FontError(
             f"{path} is no font file that can be imported: its {len(content)} bytes start with {content[:8]!r}; known "
-            f"are BDF, PCF, OTB, TTF, OTF, WOFF (PCF and BDF also gzipped) and GNU .hex"
+            f"are BDF, PCF, OTB, TTF, OTF, WOFF (not WOFF2; PCF and BDF also gzipped) and GNU .hex"
         )
     announced = _announced_bytes(content, kind)
     if announced > MAX_FILE_BYTES:

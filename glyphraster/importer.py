@@ -7,6 +7,8 @@ not come along as the file has it.
 
 from __future__ import annotations
 
+import itertools
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -17,9 +19,10 @@ import numpy as np
 from glyphraster.charset import check_codec
 from glyphraster.distance import Pair, closest_pairs
 from glyphraster.errors import ArgumentError, FontError
-from glyphraster.fitting import cell_of, cells_taken, fit, marks_in
+from glyphraster.fitting import cell_of, cells_taken, even_part, fit, marks_in
 from glyphraster.font import MARK_BASE, BitmapFont, Mark, shipped_fonts
 from glyphraster.fontfile import (
+    HEX_ROWS,
     MAX_CELL_PX,
     Glyph,
     Ink,
@@ -29,10 +32,11 @@ from glyphraster.fontfile import (
     parse_hex,
     read_font_file,
 )
+from glyphraster.precedence import by_use
 from glyphraster.typeface import open_typeface
 
-MAX_CELLS = 65_534
-"""Most cells that a page can address (:mod:`glyphraster.cells`), the marks among them."""
+MAX_BITMAP_BYTES = 256 << 20
+"""Most bytes of packed cells; only a hostile file comes near: the 57,086 glyphs of Unifont take 1.5 MB at 16 px."""
 
 LEAST_OUTLINE_PX = 9
 """Outlines below this lose strokes: the importer warns."""
@@ -44,6 +48,8 @@ _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
 _EXAMPLES = 8
 
 Codes = tuple[int, ...]
+Cells = tuple[bytes, ...]
+"""The one or two cells of a glyph, packed as :mod:`glyphraster.font` says."""
 
 
 _MEANING = {
@@ -51,8 +57,9 @@ _MEANING = {
     "combining": "left out: combining marks, which have no cell of their own",
     "invisible": "left out: controls, joiners and other blanks, which are escapes on a page",
     "too_wide": "left out: wider than two cells",
+    "uneven": "left out: not as wide as the CJK, in a font that is proportional otherwise",
     "ambiguous": "left out: wide, with pixels that can also be read as other glyphs",
-    "no_room": f"left out: a font holds {MAX_CELLS:,} cells; choose characters",
+    "no_room": f"left out: a font holds {MAX_BITMAP_BYTES >> 20} MiB of pixels; choose characters or a smaller size",
     "broken": "left out: damaged or oversized in the file",
     "unmapped": "left out: codes that the file's charset does not know",
     "missing": "asked for and not in the file",
@@ -75,8 +82,8 @@ class ImportReport:
     cell_height_px, cell_width_px
         The cell.
     duplicates
-        Pairs of a code point left out and the one that has the same picture and stands (from
-        :data:`~glyphraster.font.MARK_BASE` on: a mark).
+        Pairs of a code point left out and the one that has the same picture and stands: a mark (from
+        :data:`~glyphraster.font.MARK_BASE` on), or the one that :func:`~glyphraster.precedence.by_use` names first.
     closest
         The pair of ASCII characters that differ in the fewest pixels; None when there are no two.
     warnings
@@ -98,6 +105,7 @@ class ImportReport:
     combining: Codes = ()
     invisible: Codes = ()
     too_wide: Codes = ()
+    uneven: Codes = ()
     ambiguous: Codes = ()
     no_room: Codes = ()
     broken: Codes = ()
@@ -148,6 +156,8 @@ def import_font(
     characters: Iterable[str] | None = None,
 ) -> ImportedFont:
     """Import a fixed-width font file, black and white, in cells of one size; CJK takes two.
+
+    Of a CJK font whose other letters are proportional, what is as wide as its CJK comes along.
 
     Parameters
     ----------
@@ -200,23 +210,30 @@ def _name(face: Typeface) -> str:
 def _open(path: Path, size_px: int | None, encoding: str | None) -> Typeface:
     content = read_font_file(path)
     if is_hex(content):
+        if size_px not in (None, HEX_ROWS):
+            raise ArgumentError(f"{path} holds bitmaps of {HEX_ROWS} px, and size_px is {size_px}: give that or none")
         return parse_hex(content, path)
     check_freetype_may_open(content, path)
     return open_typeface(content, path, size_px, encoding)
 
 
-def _ambiguous(halves: dict[int, list[bytes]]) -> set[int]:
+def _packed(ink: Ink, width_px: int) -> Cells:
+    cells = ink.reshape(len(ink), -1, width_px).swapaxes(0, 1)
+    return tuple(cell.tobytes() for cell in np.packbits(cells, axis=-1))
+
+
+def _ambiguous(glyphs: dict[int, Cells]) -> set[int]:
     """Return the wide glyphs that a reader, trying two cells before one, could see in other glyphs.
 
     Such a glyph has a left half that is a glyph by itself, and a right half that another glyph begins with. When that
     other is wide and no letter, it goes and a letter stays: Unifont's U+4E00, else "─" and half of U+290D.
     """
-    single = {cells[0] for cells in halves.values() if len(cells) == 1}
+    single = {cells[0] for cells in glyphs.values() if len(cells) == 1}
     begins: dict[bytes, list[int]] = {}
-    for code, cells in halves.items():
+    for code, cells in glyphs.items():
         begins.setdefault(cells[0], []).append(code)
     dropped: set[int] = set()
-    for code, (left, *right) in halves.items():
+    for code, (left, *right) in glyphs.items():
         if right and left in single and (others := begins.get(right[0], [])):
             yields = not chr(code).isalpha() or right[0] in single or any(chr(other).isalpha() for other in others)
             dropped |= {code} if yields else set(others)
@@ -230,21 +247,26 @@ class _Import:
     """
 
     def __init__(self, face: Typeface, path: Path, wanted: frozenset[int] | None) -> None:
-        self.face, self.path, self.cell, self.wanted = face, path, cell_of(face), wanted
-        self.kept = marks_in(self.cell)
-        self.twins: dict[bytes, int] = {ink.tobytes(): mark for mark, ink in self.kept.items()}
+        self.face, self.path, self.wanted = even_part(face), path, wanted
+        self.cell = cell_of(self.face)
+        self.kept = {mark: _packed(ink, self.cell.width_px) for mark, ink in marks_in(self.cell).items()}
+        self.twins = {cells: mark for mark, cells in self.kept.items()}
         self.duplicates: list[tuple[int, int]] = []
         self.lists: dict[str, list[int]] = {key: [] for key in _MEANING}
-        self.lists["broken"] = [code for code in face.broken if wanted is None or code in wanted]
+        self.lists["broken"] = self._wanted(face.broken)
+        self.lists["uneven"] = self._wanted(face.glyphs.keys() - self.face.glyphs.keys())
         self.lists["unmapped"] = list(face.unmapped)
-        self.lists["missing"] = sorted((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
-        self.cells = len(self.kept) + 1
+        self.lists["missing"] = list((wanted or set()) - face.glyphs.keys() - set(face.broken) - {0x20})
+        self.room_cells = MAX_BITMAP_BYTES // math.prod(self.cell.packed_shape) - len(self.kept) - 1
+
+    def _wanted(self, codes: Iterable[int]) -> list[int]:
+        return [code for code in codes if self.wanted is None or code in self.wanted]
 
     def font(self, name: str) -> ImportedFont:
         """Sort every glyph into the font or into a list, and pack the font."""
-        self.kept[0x20] = np.zeros((self.cell.height_px, self.cell.width_px), np.bool_)
-        for code, glyph in self.face.glyphs.items():
-            if (self.wanted is None or code in self.wanted) and (reason := self._left_out(code, glyph)):
+        self.kept[0x20] = (bytes(math.prod(self.cell.packed_shape)),)
+        for code in by_use(self._wanted(self.face.glyphs)):
+            if reason := self._left_out(code, self.face.glyphs[code]):
                 self.lists[reason].append(code)
         self._drop_ambiguous()
         self._check_needed()
@@ -266,31 +288,28 @@ class _Import:
         return self._take(code, glyph, span)
 
     def _take(self, code: int, glyph: Glyph, span: int) -> str | None:
-        fitted = fit(glyph, self.cell, span)
+        fitted = fit(glyph, self.cell, span, slides=chr(code).isalpha())
         if not fitted.ink.any():
             return "blank"
-        if (twin := self.twins.get(fitted.ink.tobytes())) is not None:
+        cells = _packed(fitted.ink, self.cell.width_px)
+        if (twin := self.twins.get(cells)) is not None:
             self.duplicates.append((code, twin))
             return None
-        if self.cells + span > MAX_CELLS:
+        if span > self.room_cells:
             return "no_room"
-        self.twins[fitted.ink.tobytes()] = code
-        self.kept[code], self.cells = fitted.ink, self.cells + span
+        self.kept[code], self.twins[cells], self.room_cells = cells, code, self.room_cells - span
         self.lists["overlapping"] += [code] * fitted.overlaps
         self.lists["clipped"] += [code] * fitted.clipped
         return None
 
     def _drop_ambiguous(self) -> None:
         """Leave out what :func:`_ambiguous` names, and what was left out as its twin."""
-        dropped = _ambiguous({code: self._halves(ink) for code, ink in self.kept.items()})
-        self.kept = {code: ink for code, ink in self.kept.items() if code not in dropped}
-        self.lists["ambiguous"] = sorted(dropped | {code for code, twin in self.duplicates if twin in dropped})
+        dropped = _ambiguous(self.kept)
+        self.kept = {code: cells for code, cells in self.kept.items() if code not in dropped}
+        self.lists["ambiguous"] = [*dropped, *(code for code, twin in self.duplicates if twin in dropped)]
         self.duplicates = [(code, twin) for code, twin in self.duplicates if twin not in dropped]
         for key in ("overlapping", "clipped"):
             self.lists[key] = [code for code in self.lists[key] if code in self.kept]
-
-    def _halves(self, ink: Ink) -> list[bytes]:
-        return [cell.tobytes() for cell in np.split(ink, ink.shape[1] // self.cell.width_px, axis=1)]
 
     def _check_needed(self) -> None:
         alike = dict(self.duplicates)
@@ -303,12 +322,12 @@ class _Import:
 
     def _pack(self, name: str) -> ImportedFont:
         codes = sorted(self.kept)
-        cells = [np.split(self.kept[code], self.kept[code].shape[1] // self.cell.width_px, axis=1) for code in codes]
+        cells = [self.kept[code] for code in codes]
         font = BitmapFont(
             name=name, licence=self.face.licence or f"not stated in {self.path.name}",
             cell_height_px=self.cell.height_px, cell_width_px=self.cell.width_px, baseline_px=self.cell.baseline_px,
             codepoints=np.array(codes, np.uint32), spans=np.array([len(each) for each in cells], np.uint8),
-            bitmaps=np.packbits(np.array([cell for each in cells for cell in each]), axis=-1),
+            bitmaps=np.frombuffer(b"".join(itertools.chain(*cells)), np.uint8).reshape(-1, *self.cell.packed_shape),
         )
         return ImportedFont(**{each.name: getattr(font, each.name) for each in fields(font)}, report=self._report(font))
 
@@ -319,10 +338,10 @@ class _Import:
             glyphs=len(font.codepoints) - len(Mark),
             wide=int((font.spans == 2).sum()),
             cell_height_px=self.cell.height_px, cell_width_px=self.cell.width_px,
-            duplicates=tuple(self.duplicates),
+            duplicates=tuple(sorted(self.duplicates)),
             closest=closest_pairs(font, ascii_there, 1)[0] if len(ascii_there) > 1 else None,
             warnings=tuple(_warnings(self.face, font)),
-            **{key: tuple(codes) for key, codes in self.lists.items()},
+            **{key: tuple(sorted(codes)) for key, codes in self.lists.items()},
         )
 
 

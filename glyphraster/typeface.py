@@ -151,9 +151,8 @@ def _characters(
     """Return glyph index by code point, and the codes that the charset does not know."""
     record = face.contents
     maps = [record.charmaps[index] for index in range(record.num_charmaps)]
-    unicode_map = next((one for one in maps if one.contents.encoding == _UNICODE), None)
-    if unicode_map is not None and encoding is None:
-        return _walk(ft, face, unicode_map, path), []
+    if encoding is None and record.charmap and record.charmap.contents.encoding == _UNICODE:
+        return _walk(ft, face, record.charmap, path), []    # FreeType's choice: all of Unicode before its first plane
     if not maps:
         raise FontError(f"{path} holds 0 character maps: nothing says which glyph is which character")
     codec = encoding or _codec(charset, path)

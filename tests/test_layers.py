@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice",
+        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output",
         "bdf distance legibility profiles",
-        "source cells geometry typeface fitting",
+        "source cells geometry typeface fitting precedence",
         "lookup",
         "importer source_format chain",
         "rows",
@@ -30,7 +30,7 @@ LAYERS = {
         "layout",
         "page recognise",
         "alteration",
-        "raster reader specimen output",
+        "raster reader specimen",
         "__init__",
         "cli",
     ],
@@ -50,6 +50,7 @@ LAYERS = {
 """From the ground up; a module may import from the lines above its own. A package is one module here."""
 
 SIDEWAYS = {
+    ("glyphraster.font", "glyphraster.output"),
     ("glyphraster.png", "glyphraster._lanes"),
     ("glyphraster.profiles", "glyphraster.legibility"),
     ("contextkit.turns", "contextkit.tokens"),
@@ -58,6 +59,8 @@ SIDEWAYS = {
 """The imports within a line, importer first; none goes the other way."""
 
 OPEN_TO_CONTEXTKIT = {"glyphraster.__init__", "glyphraster.errors", "glyphraster.output"}
+WRITERS = {"write_bytes", "write_text", "tofile", "savez", "savez_compressed", "savetxt"}
+OPENERS = {"open", "fdopen"}
 SLOW_TO_LOAD = {"numba", "llvmlite", "PIL", "freetype", "sqlalchemy", "rich", "typer", "click", "anthropic", "openai"}
 
 
@@ -146,6 +149,10 @@ class TestLayers:
     def test_contextkit_uses_glyphraster_through_its_root_its_errors_and_its_output(self):
         assert {target for _, target in edges("contextkit", "glyphraster")} <= OPEN_TO_CONTEXTKIT
 
+    def test_only_output_opens_files_to_write(self):
+        writers = {dotted(file) for file in files() if writes(file)}
+        assert writers == {"glyphraster.output"}
+
     def test_only_the_kernels_import_numba(self):
         users = {name for name, targets in IMPORTS.items() if any(within(target, "numba") for target in targets)}
         assert users == {"glyphraster._kernels"}
@@ -153,6 +160,23 @@ class TestLayers:
     def test_all_code_is_within_the_size_of_a_file(self):
         longest = {dotted(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files()}
         assert {name: lines for name, lines in longest.items() if lines > 400} == {}
+
+
+def writes(file):
+    """Whether a file of ours calls what would leave half a file behind when it fails."""
+    calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return any(_called(call) in WRITERS or (_called(call) in OPENERS and _mode(call) & set("wax+")) for call in calls)
+
+
+def _called(call):
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def _mode(call):
+    """Every letter of the short strings among the arguments: the mode is one of them, `"r"` when there is none."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return {letter for word in words if set(word) <= set("rwaxbt+") for letter in word}
 
 
 def modules_loaded(*command):

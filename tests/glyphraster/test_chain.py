@@ -47,6 +47,10 @@ def pages_of(text, geometry, layout="lines", decor=None, font=CHAIN):
     return [Page(plan=plan, font=font, geometry=geometry).cropped() for plan in plans]
 
 
+def with_bitmaps(font, bitmaps):
+    return gr.BitmapFont(**{name: getattr(font, name) for name in font.__slots__ if name != "bitmaps"}, bitmaps=bitmaps)
+
+
 def heights(page):
     return np.diff(page.plan.bands.astype(int), axis=1)[:, 0].tolist()
 
@@ -97,24 +101,26 @@ class TestAChain:
         assert np.array_equal(page.pixels[:, :10], close.pixels[:, :10])
 
     def test_leaves_rows_low_for_a_fallback_glyph_whose_ink_is_low(self):
-        low = tall_font([0x4E00])
-        bitmaps = low.bitmaps.copy()
+        bitmaps = tall_font([0x4E00]).bitmaps.copy()
         bitmaps[:, :4] = bitmaps[:, 11:] = 0
-        low = gr.BitmapFont(
-            **{name: getattr(low, name) for name in low.__slots__ if name != "bitmaps"}, bitmaps=bitmaps
-        )
+        low = with_bitmaps(tall_font([0x4E00]), bitmaps)
         assert heights(pages_of("一", WIDE_PAGE, font=font_chain([PLAIN, low]))[0]) == [8]
 
-    def test_leaves_out_what_a_reader_could_not_tell_apart(self):
-        twin = tall_font([0x4E00, 0x5000])
-        bitmaps = twin.bitmaps.copy()
+    def test_moves_a_glyph_that_a_reader_could_not_tell_from_another(self):
+        bitmaps = tall_font([0x4E00, 0x5000]).bitmaps.copy()
         bitmaps[2:4] = bitmaps[:2]
-        twin = gr.BitmapFont(
-            **{name: getattr(twin, name) for name in twin.__slots__ if name != "bitmaps"}, bitmaps=bitmaps
-        )
-        chain = font_chain([PLAIN, twin])
-        assert np.isin([0x4E00, 0x5000], chain.codepoints).tolist() == [True, False]
+        chain = font_chain([PLAIN, with_bitmaps(tall_font([0x4E00, 0x5000]), bitmaps)])
         assert gr.read(pages_of("一倀", WIDE_PAGE, font=chain)) == "一倀"
+        page = pages_of("一倀", WIDE_PAGE, font=chain)[0].pixels
+        assert np.array_equal(page[:, :14], page[:, 16:30])
+        assert heights(pages_of("一倀", WIDE_PAGE, font=chain)[0]) == [12]
+
+    def test_leaves_out_a_glyph_that_looks_like_full_blocks_wherever_it_is_moved(self):
+        solid = tall_font([0x4E00, 0x5000], width=5, span=3, height=8, baseline=7)
+        chain = font_chain([PLAIN, with_bitmaps(solid, np.full_like(solid.bitmaps, 0xF8))])
+        (page,) = pages_of("一倀", WIDE_PAGE, font=chain)
+        assert not np.isin([0x4E00, 0x5000], chain.codepoints).any()
+        assert gr.read(page) == "一倀"
 
     def test_has_the_marks_of_its_first_font_only(self):
         assert [int(code) for code in CHAIN.codepoints if code >= 0x110000] == [int(mark) for mark in Mark]

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import os
 import string
 import unicodedata
 from dataclasses import replace
@@ -399,6 +400,17 @@ class TestABitmapFont:
         for path in ("one.npz", "two.npz"):
             tiny().save(tmp_path / path)
         assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+    def test_that_cannot_be_saved_to_the_end_leaves_the_earlier_file(self, tmp_path, monkeypatch):
+        def full(descriptor):
+            raise OSError(28, "No space left on device")
+
+        tiny().save(tmp_path / "tiny.npz")
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=r"No space left on device.*tiny\.npz"):
+            tiny(bitmaps=np.zeros((3, 2, 1), np.uint8)).save(tmp_path / "tiny.npz")
+        assert load_font(tmp_path / "tiny.npz").digest == tiny().digest
+        assert [file.name for file in tmp_path.iterdir()] == ["tiny.npz"]
 
     def test_counts_two_cells_for_a_wide_glyph(self):
         font = tiny(codepoints=np.array([65, 66, 67], np.uint32), spans=np.array([1, 2, 1], np.uint8),
