@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
-from glyphraster.profiles import PageProfile
+from glyphraster.provider import PageProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,8 +150,10 @@ def iter_pages(
 
 
 def _page(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, profile: PageProfile, engine: Engine) -> Page:
-    cropped = geometry if profile.crop == "none" else geometry.cropped(plan.glyphs.shape[0])
-    return Page(plan=plan, font=font, geometry=cropped, engine=engine, png_mode=profile.png_mode)
+    height_px = profile.cropped_height_px(geometry.cropped(plan.glyphs.shape[0]).height_px)
+    return Page(
+        plan=plan, font=font, geometry=replace(geometry, height_px=height_px), engine=engine, png_mode=profile.png_mode
+    )
 
 
 def _font_and_scale(model: str, fonts: str | Sequence[str] | None, tier: str) -> tuple[BitmapFont, int]:

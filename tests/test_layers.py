@@ -21,8 +21,8 @@ LAYERS = {
     "glyphraster": [
         "errors",
         "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice",
-        "bdf distance legibility profiles",
-        "source cells geometry lookup typeface fitting",
+        "bdf distance legibility provider",
+        "source cells geometry lookup typeface fitting profiles",
         "importer source_format",
         "flow lines decor",
         "engine layout",
@@ -48,7 +48,6 @@ LAYERS = {
 
 SIDEWAYS = {
     ("glyphraster.png", "glyphraster._lanes"),
-    ("glyphraster.profiles", "glyphraster.legibility"),
     ("contextkit.turns", "contextkit.tokens"),
     ("contextkit.__main__", "contextkit.cli"),
 }
