@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -36,6 +37,10 @@ def render(
     ] = None,
     layout: Annotated[str, typer.Option(help="flow, lines or columns.")] = "flow",
     tier: Annotated[str, typer.Option(help="auto, dense or legible.")] = "auto",
+    scale: Annotated[int | None, typer.Option(help="Side of a glyph pixel in px; that of the tier by default.")] = None,
+    pitch: Annotated[
+        str | None, typer.Option(help="Glyph px from row to row x from column to column, as in 9x5; the font's cell.")
+    ] = None,
     caption: Annotated[str | None, typer.Option(help="Label of a caption row with page and source lines.")] = None,
     line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines; for --layout lines.")] = False,
     clean: Annotated[str | None, typer.Option(help="terminal or typographic: readable, no longer exact.")] = None,
@@ -50,6 +55,8 @@ def render(
         route=route,
         layout=layout,
         tier=tier,  # type: ignore[arg-type]  # checked there
+        scale=scale,
+        pitch_px=_pitch_px(pitch),
         caption=caption,
         line_numbers=line_numbers,
         clean=clean,
@@ -62,13 +69,22 @@ def render(
     tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
     said = {"pages": len(pages), "characters": len(text), "tokens": tokens, "profile": profile.key}
     said |= {"match": profile.match, "out": str(out)}
-    typer.echo(json.dumps(said) if as_json else _rendered(said, model, tier))
+    forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
+    typer.echo(json.dumps(said) if as_json else _rendered(said, model, ", ".join(forced)))
 
 
-def _rendered(said: dict[str, Any], model: str, tier: str) -> str:
+def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
+    if pitch is None:
+        return None
+    if not (sides := re.fullmatch(r"(\d+)x(\d+)", pitch)):
+        raise ArgumentError(f"--pitch must be glyph px from row to row x from column to column, as 9x5, got {pitch!r}")
+    return int(sides[1]), int(sides[2])
+
+
+def _rendered(said: dict[str, Any], model: str, forced: str) -> str:
     """Return what was drawn, and on what evidence, in two lines."""
     statement = gr.reading_cell(model).statement
-    reading = statement if tier == "auto" else f"The cell was forced ({tier}); evidence for {model}: {statement}"
+    reading = f"The cell was forced ({forced}); evidence for {model}: {statement}" if forced else statement
     return (
         f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image "
         f"tokens for {model} (profile {said['profile']}, {said['match']})\n{reading}"

@@ -53,6 +53,8 @@ def render(
     fonts: str | Sequence[str] | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    scale: int | None = None,
+    pitch_px: tuple[int, int] | None = None,
     caption: str | None = None,
     line_numbers: bool = False,
     clean: str | None = None,
@@ -74,6 +76,12 @@ def render(
         columns.
     tier
         ``"auto"`` takes the smallest cell with evidence of reading, ``"dense"`` 5x8 px, ``"legible"`` 10x16 px.
+    scale
+        Side in px of the square that draws one glyph pixel; None for that of the tier.
+    pitch_px
+        Distance from one cell to the next in glyph pixels, before ``scale``, rows first, at least the font's cell:
+        ``(9, 5)`` puts a row of paper between the rows of ``glyph5x8``, ``(10, 5)`` two. None for the pitch that the
+        evidence for the model names, or the font's cell.
     caption
         A label for a row that names page and source lines; "" for the row without a label, None for no row.
     line_numbers
@@ -108,6 +116,8 @@ def render(
         fonts=fonts,
         layout=layout,
         tier=tier,
+        scale=scale,
+        pitch_px=pitch_px,
         caption=caption,
         line_numbers=line_numbers,
         engine=chosen_engine(engine, len(text)),
@@ -126,6 +136,8 @@ def iter_pages(
     fonts: str | Sequence[str] | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    scale: int | None = None,
+    pitch_px: tuple[int, int] | None = None,
     caption: str | None = None,
     line_numbers: bool = False,
     engine: Engine = "auto",
@@ -141,8 +153,9 @@ def iter_pages(
     Other parameters and errors as :func:`render`.
     """
     profile = page_profile(model, route)
-    font, scale = _font_and_scale(model, fonts, tier)
-    geometry = page_geometry(profile, font, scale=scale)
+    font, scale = _font(model, fonts), _scale(model, tier, scale)
+    pitch_px = _measured_pitch_px(model, font) if pitch_px is None else pitch_px
+    geometry = page_geometry(profile, font, scale=scale, pitch_px=pitch_px)
     engine, chunks = chosen_engine(engine), (text,) if isinstance(text, str) else text
     decor = Decor(caption=caption, line_numbers=line_numbers)
     plans = iter_plans(chunks, font, geometry, layout, decor=decor, after=after.plan if after else None)
@@ -156,11 +169,23 @@ def _page(plan: PagePlan, font: BitmapFont, geometry: PageGeometry, profile: Pag
     )
 
 
-def _font_and_scale(model: str, fonts: str | Sequence[str] | None, tier: str) -> tuple[BitmapFont, int]:
+def _font(model: str, fonts: str | Sequence[str] | None) -> BitmapFont:
     names = [fonts] if isinstance(fonts, str) else list(fonts or ())
     if len(names) > 1:
         raise ArgumentError(f"{len(names)} fonts given; one at a time is drawn")
+    return load_font(names[0] if names else reading_cell(model).font)
+
+
+def _scale(model: str, tier: str, scale: int | None) -> int:
     if tier != "auto" and tier not in TIERS:
         raise ArgumentError(f"no tier {tier!r}; there is auto, {', '.join(TIERS)}")
+    own = reading_cell(model).scale if tier == "auto" else TIERS[tier]
+    if scale is not None and tier != "auto":
+        raise ArgumentError(f"tier {tier!r} is scale {own}, and scale {scale!r} is given as well: give one of the two")
+    return own if scale is None else scale
+
+
+def _measured_pitch_px(model: str, font: BitmapFont) -> tuple[int, int] | None:
+    """Return the pitch that the evidence for the model names, where it is about this font."""
     choice = reading_cell(model)
-    return load_font(names[0] if names else choice.font), choice.scale if tier == "auto" else TIERS[tier]
+    return (choice.pitch_y_px, choice.pitch_x_px) if font.name == choice.font else None
