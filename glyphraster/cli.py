@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 import glyphraster as gr
 from glyphraster.clean import cleaned
-from glyphraster.errors import ArgumentError, GlyphrasterError, PngError
+from glyphraster.commandline import run_command
+from glyphraster.errors import EXIT_CHECK_FAILED, ArgumentError, PngError
 from glyphraster.output import staged_directory, text_bytes, write_atomically
 from glyphraster.png import decode_png
 
@@ -22,9 +22,6 @@ app = typer.Typer(
 )
 font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
-
-EXIT_CHECK_FAILED = 1
-EXIT_BAD_INPUT = 2
 
 
 @app.command()
@@ -224,27 +221,9 @@ def _is_page(file: Path) -> bool:
         return False
 
 
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"glyphraster: {' '.join(message.splitlines())}", err=True)
-    raise SystemExit(EXIT_BAD_INPUT)
-
-
-_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
-"""Base of what typer says of a command line that does not parse; typer itself does not name it."""
-
-
 def main() -> None:
-    """Run the command line; deliberate errors become one line on standard error and exit code 2."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
-    try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
-    except _USAGE_ERROR as error:
-        _fail(f"{error.format_message().rstrip('.')}; see glyphraster --help")
-    except GlyphrasterError as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename or 'output'}: {error.strerror}; name a place that can be written")
+    """Run the command line; deliberate errors become one line on standard error and their exit code."""
+    run_command(app, "glyphraster")
 
 
 if __name__ == "__main__":

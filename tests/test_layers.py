@@ -27,7 +27,7 @@ LAYERS = {
         "flow lines decor",
         "engine layout",
         "page",
-        "raster reader specimen output",
+        "raster reader specimen output commandline",
         "__init__",
         "cli",
     ],
@@ -53,7 +53,7 @@ SIDEWAYS = {
 }
 """The imports within a line, importer first; none goes the other way."""
 
-OPEN_TO_CONTEXTKIT = {"glyphraster.__init__", "glyphraster.errors", "glyphraster.output"}
+OPEN_TO_CONTEXTKIT = {f"glyphraster.{module}" for module in ("__init__", "errors", "output", "commandline")}
 SLOW_TO_LOAD = {"numba", "llvmlite", "PIL", "freetype", "sqlalchemy", "rich", "typer", "click", "anthropic", "openai"}
 
 
@@ -139,7 +139,7 @@ class TestLayers:
     def test_glyphraster_has_never_heard_of_contextkit(self):
         assert edges("glyphraster", "contextkit") == set()
 
-    def test_contextkit_uses_glyphraster_through_its_root_its_errors_and_its_output(self):
+    def test_contextkit_uses_glyphraster_through_its_root_and_what_is_open_to_it(self):
         assert {target for _, target in edges("contextkit", "glyphraster")} <= OPEN_TO_CONTEXTKIT
 
     def test_only_the_kernels_import_numba(self):
@@ -162,8 +162,8 @@ def modules_loaded(*command):
 
 
 class TestLoading:
-    def test_the_roots_load_nothing_slow(self):
-        loaded = modules_loaded("-c", "import contextkit, glyphraster")
+    def test_the_roots_and_what_the_commands_share_load_nothing_slow(self):
+        loaded = modules_loaded("-c", "import contextkit, glyphraster, glyphraster.commandline")
         assert {"contextkit", "glyphraster"} <= loaded
         assert loaded & SLOW_TO_LOAD == set()
 
