@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from contextkit import codecs, report
 from contextkit.codecs._loading import read_file
-from contextkit.errors import EXIT_BAD_INPUT, ArgumentError, ContextkitError
+from contextkit.errors import ArgumentError, ContextkitError
 from contextkit.ladder import RUNG_NAMES, Plan, apply, does_not_fit, plan
 from contextkit.summarizers import named_summarizer
-from glyphraster.errors import GlyphrasterError
+from glyphraster.commandline import run_command
 from glyphraster.output import write_atomically
 
 app = typer.Typer(
@@ -160,29 +159,9 @@ def _write(content: bytes, out: Path | None) -> None:
     sys.stdout.buffer.flush()
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"contextkit: {' '.join(message.splitlines())}", err=True)
-    raise SystemExit(code)
-
-
-_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
-"""Base of what typer says of a command line that does not parse; typer itself does not name it."""
-
-
 def main() -> None:
     """Run the command line; deliberate errors become one line on standard error and their exit code."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
-    try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
-    except _USAGE_ERROR as error:
-        _fail(f"{error.format_message().rstrip('.')}; see contextkit --help", EXIT_BAD_INPUT)
-    except ContextkitError as error:
-        _fail(str(error), error.exit_code)
-    except GlyphrasterError as error:
-        _fail(str(error), EXIT_BAD_INPUT)
-    except OSError as error:
-        _fail(f"{error.filename or 'output'}: {error.strerror}; name a place that can be written", EXIT_BAD_INPUT)
+    run_command(app, "contextkit", ContextkitError)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,12 @@ def bill(formula: Rule, sent_px: Size, resized_px: Size) -> int:
     return FORMULAS[formula.name](height_px, width_px, **dict(formula.options))
 
 
+def patch_px(formula: Rule) -> int:
+    """Return the side of the square patch that the formula counts, or 1 where it counts none."""
+    side: int = dict(formula.options)["cell_px"] if formula.name in BILLED_BY_PATCH else 1
+    return side
+
+
 def _cells(height_px: int, width_px: int, cell_px: int) -> int:
     return -(-height_px // cell_px) * -(-width_px // cell_px)
 
@@ -341,5 +347,7 @@ FORMULAS: dict[str, Callable[..., int]] = {
         side_modes, by_area,
     )
 }
+BILLED_BY_PATCH = frozenset({"patches", "rows_with_breaks"})
+"""Formulas that count square patches of ``cell_px`` a side, part ones as whole."""
 BILLED_AS_SENT = frozenset({"crop_tiles", "aspect_grid", "flat", "ocr_tiles", "side_modes", "by_area"})
 """Formulas that go by the size as sent; the others by the size that the model gets."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
+import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 import glyphraster as gr
 from glyphraster.clean import cleaned
-from glyphraster.errors import ArgumentError, GlyphrasterError, PngError
+from glyphraster.commandline import run_command
+from glyphraster.errors import EXIT_CHECK_FAILED, ArgumentError, PngError
 from glyphraster.output import staged_directory, text_bytes, write_atomically
 from glyphraster.png import decode_png
 
@@ -21,9 +22,6 @@ app = typer.Typer(
 )
 font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
-
-EXIT_CHECK_FAILED = 1
-EXIT_BAD_INPUT = 2
 
 
 @app.command()
@@ -36,6 +34,10 @@ def render(
     ] = None,
     layout: Annotated[str, typer.Option(help="flow, lines or columns.")] = "flow",
     tier: Annotated[str, typer.Option(help="auto, dense or legible.")] = "auto",
+    scale: Annotated[int | None, typer.Option(help="Side of a glyph pixel in px; that of the tier by default.")] = None,
+    pitch: Annotated[
+        str | None, typer.Option(help="Glyph px from row to row x from column to column, as in 9x5; the font's cell.")
+    ] = None,
     caption: Annotated[str | None, typer.Option(help="Label of a caption row with page and source lines.")] = None,
     line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines; for --layout lines.")] = False,
     clean: Annotated[str | None, typer.Option(help="terminal or typographic: readable, no longer exact.")] = None,
@@ -50,6 +52,8 @@ def render(
         route=route,
         layout=layout,
         tier=tier,  # type: ignore[arg-type]  # checked there
+        scale=scale,
+        pitch_px=_pitch_px(pitch),
         caption=caption,
         line_numbers=line_numbers,
         clean=clean,
@@ -62,13 +66,22 @@ def render(
     tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
     said = {"pages": len(pages), "characters": len(text), "tokens": tokens, "profile": profile.key}
     said |= {"match": profile.match, "out": str(out)}
-    typer.echo(json.dumps(said) if as_json else _rendered(said, model, tier))
+    forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
+    typer.echo(json.dumps(said) if as_json else _rendered(said, model, ", ".join(forced)))
 
 
-def _rendered(said: dict[str, Any], model: str, tier: str) -> str:
+def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
+    if pitch is None:
+        return None
+    if not (sides := re.fullmatch(r"(\d+)x(\d+)", pitch)):
+        raise ArgumentError(f"--pitch must be glyph px from row to row x from column to column, as 9x5, got {pitch!r}")
+    return int(sides[1]), int(sides[2])
+
+
+def _rendered(said: dict[str, Any], model: str, forced: str) -> str:
     """Return what was drawn, and on what evidence, in two lines."""
     statement = gr.reading_cell(model).statement
-    reading = statement if tier == "auto" else f"The cell was forced ({tier}); evidence for {model}: {statement}"
+    reading = f"The cell was forced ({forced}); evidence for {model}: {statement}" if forced else statement
     return (
         f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image "
         f"tokens for {model} (profile {said['profile']}, {said['match']})\n{reading}"
@@ -208,27 +221,9 @@ def _is_page(file: Path) -> bool:
         return False
 
 
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"glyphraster: {' '.join(message.splitlines())}", err=True)
-    raise SystemExit(EXIT_BAD_INPUT)
-
-
-_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
-"""Base of what typer says of a command line that does not parse; typer itself does not name it."""
-
-
 def main() -> None:
-    """Run the command line; deliberate errors become one line on standard error and exit code 2."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file name need not be text
-    try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
-    except _USAGE_ERROR as error:
-        _fail(f"{error.format_message().rstrip('.')}; see glyphraster --help")
-    except GlyphrasterError as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename or 'output'}: {error.strerror}; name a place that can be written")
+    """Run the command line; deliberate errors become one line on standard error and their exit code."""
+    run_command(app, "glyphraster")
 
 
 if __name__ == "__main__":

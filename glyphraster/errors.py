@@ -1,8 +1,8 @@
-"""Errors of :mod:`glyphraster`.
+"""Errors of :mod:`glyphraster`, and the exit codes they stand for.
 
 ::
 
-    GlyphrasterError
+    GlyphrasterError            exit code 2
     |-- ArgumentError       a bad argument (also a ValueError)
     |-- FontError           a font source or font file that cannot be used (also a ValueError)
     |-- ProfileError        a profile table that cannot be used (also a ValueError)
@@ -14,8 +14,14 @@ Every message says what was given, what is allowed and what to do.
 """
 
 
+EXIT_CHECK_FAILED = 1
+EXIT_BAD_INPUT = 2
+
+
 class GlyphrasterError(Exception):
     """Base of every deliberate error of this package."""
+
+    exit_code = EXIT_BAD_INPUT
 
 
 class ArgumentError(GlyphrasterError, ValueError):

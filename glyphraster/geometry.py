@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
-from glyphraster.profiles import PageProfile
+from glyphraster.provider import PageProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,8 @@ class PageGeometry:
         if min(self.grid) < 1:
             raise ArgumentError(
                 f"no cell of {self.cell_height_px}x{self.cell_width_px} px fits a page of {self.height_px}x"
-                f"{self.width_px} px with a margin of {self.margin_px} px: enlarge the page or lower the scale"
+                f"{self.width_px} px with a margin of {self.margin_px} px: enlarge the page or lower the scale or the "
+                "pitch"
             )
 
     @property
@@ -68,12 +69,31 @@ class PageGeometry:
         )
 
 
-def page_geometry(profile: PageProfile, font: BitmapFont, *, scale: int = 1) -> PageGeometry:
-    """Return the page of ``profile`` filled with cells of ``font`` at ``scale``."""
+def page_geometry(
+    profile: PageProfile, font: BitmapFont, *, scale: int = 1, pitch_px: tuple[int, int] | None = None
+) -> PageGeometry:
+    """Return the page of ``profile`` filled with cells of ``font``.
+
+    Parameters
+    ----------
+    scale
+        Side in px of the square that draws one glyph pixel.
+    pitch_px
+        Distance from one cell to the next in glyph pixels, before ``scale``, rows first; None is the font's cell.
+
+    Raises
+    ------
+    ArgumentError
+        When a number is no positive integer, the pitch is no pair, or not one cell fits.
+    """
+    cell_px = font.line_height_px, font.cell_width_px
+    if pitch_px is not None and (not isinstance(pitch_px, tuple | list) or len(pitch_px) != 2):
+        raise ArgumentError(f"pitch_px must be two integers, rows first, such as {cell_px}, got {pitch_px!r}")
+    pitch_y_px, pitch_x_px = pitch_px or cell_px
     return PageGeometry(
         height_px=profile.page_height_px,
         width_px=profile.page_width_px,
-        pitch_y_px=font.line_height_px,
-        pitch_x_px=font.cell_width_px,
+        pitch_y_px=pitch_y_px,
+        pitch_x_px=pitch_x_px,
         scale=scale,
     )

@@ -15,16 +15,11 @@ from glyphraster.errors import ArgumentError, ProfileError
 Need = Literal["gist", "exact"]
 """``gist`` is recall of what happened, ``exact`` is copying strings."""
 
-FONT = "glyph5x8"
-FONT_HEIGHT_PX, FONT_WIDTH_PX = 8, 5
-DENSE_SCALE, PLAIN_SCALE = 1, 2
-"""5x8 px only where a measurement supports it, else 10x16 px, at which Claude Opus 4.8 copied 19 of 20 identifiers
-(2 of 20 at 5x8; pxpipe, FINDINGS.md, 2026-08-20)."""
-
 _VERDICTS = ("no longer reads", "now and then miscopies", "copies", "still holds")
 _NEEDS = ("exact", "gist", "none")
 _ROW_KEYS = ("line", "models", "results", "source", "as_of")
 _RESULT_KEYS = ("cell", "content", "score", "need")
+_CELL_KEYS = ("font", "scale", "pitch", "source", "as_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,40 +75,72 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellChoice:
-    """Say in which cell a model's pages are drawn, and why.
+class Cell:
+    """Say how a page sets its glyphs.
 
     Attributes
     ----------
     font, scale
         The font, and the side in px of the square that draws one glyph pixel.
+    pitch_y_px, pitch_x_px
+        Distance from one cell to the next in glyph pixels, before ``scale``; at least the font's cell.
+
+    Raises
+    ------
+    ProfileError
+        When a number is no positive integer.
+    """
+
+    font: str
+    scale: int
+    pitch_y_px: int
+    pitch_x_px: int
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "pitch_y_px", "pitch_x_px"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ProfileError(f"cell of {self.font}: {name} must be a positive integer, got {value!r}")
+
+    @property
+    def cell_height_px(self) -> int:
+        """Height of the cell on the page."""
+        return self.pitch_y_px * self.scale
+
+    @property
+    def cell_width_px(self) -> int:
+        """Width of the cell on the page."""
+        return self.pitch_x_px * self.scale
+
+    @property
+    def size(self) -> str:
+        """Width x height in px, as measurements name it: ``"5x8"``."""
+        return f"{self.cell_width_px}x{self.cell_height_px}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellChoice(Cell):
+    """Say in which cell a model's pages are drawn, and why.
+
+    Attributes
+    ----------
+    font, scale, pitch_y_px, pitch_x_px
+        As in :class:`Cell`.
     evidence
         The measurements that the statement quotes.
     statement
         One line for people: what the model no longer reads exactly in this cell, with figures and source.
     """
 
-    font: str
-    scale: int
     evidence: tuple[Evidence, ...]
     statement: str
-
-    @property
-    def cell_height_px(self) -> int:
-        """Height of the cell in px."""
-        return FONT_HEIGHT_PX * self.scale
-
-    @property
-    def cell_width_px(self) -> int:
-        """Width of the cell in px."""
-        return FONT_WIDTH_PX * self.scale
 
 
 def reading_cell(model: str, need: Need = "gist") -> CellChoice:
     """Choose the cell that ``model`` has been shown to read.
 
-    The dense cell is chosen only where a measurement of exactly this version supports ``need``; every other model gets
-    four times the area. The choice follows the weights, never the price.
+    Of the ``[[cell]]`` rows of ``profiles.toml`` it is the first of a size at which a measurement of exactly this
+    version supports ``need``; without one it is the last. The choice follows the weights, never the price.
 
     Parameters
     ----------
@@ -125,7 +152,7 @@ def reading_cell(model: str, need: Need = "gist") -> CellChoice:
     Returns
     -------
     CellChoice
-        Font, scale, evidence, and one line that says what is lost.
+        Font, scale, pitch, evidence, and one line that says what is lost.
 
     Raises
     ------
@@ -136,8 +163,34 @@ def reading_cell(model: str, need: Need = "gist") -> CellChoice:
     if need not in get_args(Need):
         raise ArgumentError(f"need must be one of {', '.join(get_args(Need))}, got {need!r}")
     own = tuple(row for row in shipped_evidence() if row.covers(model))
-    dense = any(row.cell == _cell(DENSE_SCALE) and row.supports(need) for row in own)
-    return _choice(model, DENSE_SCALE if dense else PLAIN_SCALE, own)
+    read = {row.cell for row in own if row.supports(need)}
+    return _choice(model, next((cell for cell in shipped_cells() if cell.size in read), shipped_cells()[-1]), own)
+
+
+def parse_cells(rows: list[Mapping[str, Any]]) -> tuple[Cell, ...]:
+    """Return the cells of the ``[[cell]]`` rows, in their order.
+
+    Raises
+    ------
+    ProfileError
+        When there is no row, a row has an unknown key or lacks one, or a value is outside what is allowed.
+    """
+    if not rows:
+        raise ProfileError("there is no [[cell]] row: the last one is what a model without evidence gets")
+    found: list[Cell] = []
+    for number, row in enumerate(rows, start=1):
+        tables.check_keys(row, where=f"cell row {number}", required=_CELL_KEYS)
+        if not isinstance(row["pitch"], list) or len(row["pitch"]) != 2:
+            raise ProfileError(f"cell row {number}: pitch must be two integers, rows first, got {row['pitch']!r}")
+        pitch_y_px, pitch_x_px = row["pitch"]
+        found.append(Cell(font=row["font"], scale=row["scale"], pitch_y_px=pitch_y_px, pitch_x_px=pitch_x_px))
+    return tuple(found)
+
+
+@functools.cache
+def shipped_cells() -> tuple[Cell, ...]:
+    """Return every cell that :func:`reading_cell` may choose."""
+    return parse_cells(tables.shipped_table()["cell"])
 
 
 def parse_evidence(rows: list[Mapping[str, Any]]) -> tuple[Evidence, ...]:
@@ -170,20 +223,18 @@ def _weights(models: tuple[str, ...]) -> re.Pattern[str]:
     return tables.weights_pattern(models)
 
 
-def _cell(scale: int) -> str:
-    return f"{FONT_WIDTH_PX * scale}x{FONT_HEIGHT_PX * scale}"
-
-
-def _choice(model: str, scale: int, own: tuple[Evidence, ...]) -> CellChoice:
-    cell = _cell(scale)
-    rows = tuple(row for row in own if row.cell == cell)
+def _choice(model: str, cell: Cell, own: tuple[Evidence, ...]) -> CellChoice:
+    rows = tuple(row for row in own if row.cell == cell.size)
     if rows:
         statement = f"{_described(rows)}."
     else:
-        rows = _nearest(own or shipped_evidence(), FONT_HEIGHT_PX * FONT_WIDTH_PX * scale**2)
-        statement = (f"{model} in cells of {cell} px was not measured, so what it no longer reads exactly is unknown; "
-                     f"the nearest measurement: {_described(rows)}.")
-    return CellChoice(font=FONT, scale=scale, evidence=rows, statement=statement)
+        rows = _nearest(own or shipped_evidence(), cell.cell_height_px * cell.cell_width_px)
+        statement = (f"{model} in cells of {cell.size} px was not measured, so what it no longer reads exactly is "
+                     f"unknown; the nearest measurement: {_described(rows)}.")
+    return CellChoice(
+        font=cell.font, scale=cell.scale, pitch_y_px=cell.pitch_y_px, pitch_x_px=cell.pitch_x_px, evidence=rows,
+        statement=statement,
+    )
 
 
 def _nearest(rows: tuple[Evidence, ...], area_px: int) -> tuple[Evidence, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import zlib
 from dataclasses import dataclass, replace
 from typing import Any
@@ -124,3 +125,13 @@ class Page:
             ``"gray1"`` or ``"gray8"``; by default :attr:`png_mode`.
         """
         return encode_png(self.pixels, mode or self.png_mode, self.record)
+
+    def data_url(self, mode: PngMode | None = None) -> str:
+        """Return the page as a ``data:`` URL (RFC 2397) that holds the PNG in base64.
+
+        Parameters
+        ----------
+        mode
+            As for :meth:`png`.
+        """
+        return f"data:image/png;base64,{base64.b64encode(self.png(mode)).decode()}"

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.chain import font_chain
+from glyphraster.chain import FontChain, font_chain
 from glyphraster.choice import PLAIN, TAILED, TAILS, font_for_text
 from glyphraster.clean import cleaned
 from glyphraster.decor import Decor
@@ -60,6 +60,8 @@ def render(
     fonts: Fonts | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    scale: int | None = None,
+    pitch_px: tuple[int, int] | None = None,
     caption: str | None = None,
     line_numbers: bool = False,
     clean: str | None = None,
@@ -83,6 +85,12 @@ def render(
         columns.
     tier
         ``"auto"`` takes the smallest cell with evidence of reading, ``"dense"`` 5x8 px, ``"legible"`` 10x16 px.
+    scale
+        Side in px of the square that draws one glyph pixel; None for that of the tier.
+    pitch_px
+        Distance from one cell to the next in glyph pixels, before ``scale``, rows first, at least the font's cell:
+        ``(9, 5)`` puts a row of paper between the rows of ``glyph5x8``, ``(10, 5)`` two. None for the pitch that the
+        evidence for the model names, or the font's cell.
     caption
         A label for a row that names page and source lines; "" for the row without a label, None for no row.
     line_numbers
@@ -117,6 +125,8 @@ def render(
         fonts=fonts,
         layout=layout,
         tier=tier,
+        scale=scale,
+        pitch_px=pitch_px,
         caption=caption,
         line_numbers=line_numbers,
         engine=chosen_engine(engine, len(text)),
@@ -135,6 +145,8 @@ def iter_pages(
     fonts: Fonts | None = None,
     layout: str = "flow",
     tier: Tier = "auto",
+    scale: int | None = None,
+    pitch_px: tuple[int, int] | None = None,
     caption: str | None = None,
     line_numbers: bool = False,
     engine: Engine = "auto",
@@ -150,8 +162,10 @@ def iter_pages(
     Other parameters and errors as :func:`render`.
     """
     setting = _Setting(
+        model=model,
         profile=page_profile(model, route),
-        scale=_scale(model, tier),
+        scale=_scale(model, tier, scale),
+        pitch_px=pitch_px,
         layout=layout,
         decor=Decor(caption=caption, line_numbers=line_numbers),
         engine=chosen_engine(engine),
@@ -163,26 +177,39 @@ def iter_pages(
     return setting.pages(chunks, font_chain(load_fonts(fonts)))
 
 
-def _scale(model: str, tier: str) -> int:
+def _scale(model: str, tier: str, scale: int | None) -> int:
     if tier != "auto" and tier not in TIERS:
         raise ArgumentError(f"no tier {tier!r}; there is auto, {', '.join(TIERS)}")
-    return reading_cell(model).scale if tier == "auto" else TIERS[tier]
+    own = reading_cell(model).scale if tier == "auto" else TIERS[tier]
+    if scale is not None and tier != "auto":
+        raise ArgumentError(f"tier {tier!r} is scale {own}, and scale {scale!r} is given as well: give one of the two")
+    return own if scale is None else scale
+
+
+def _measured_pitch_px(model: str, font: BitmapFont) -> tuple[int, int] | None:
+    """Return the pitch that the evidence for the model names, where it is about this font or the first of a chain."""
+    choice, plain = reading_cell(model), font.fonts[0] if isinstance(font, FontChain) else font
+    return (choice.pitch_y_px, choice.pitch_x_px) if plain.name == choice.font else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setting:
     """How pages are set, whatever the text and the font."""
 
+    model: str
     profile: PageProfile
     scale: int
+    pitch_px: tuple[int, int] | None
     layout: str
     decor: Decor
     engine: Engine
     after: Page | None
 
     def pages(self, chunks: Iterable[str], font: BitmapFont) -> Iterator[Page]:
-        """Yield the pages of a text in one font."""
+        """Yield the pages of a text in one font, whose wide glyphs stay whole on wider columns."""
         geometry = self._geometry(font)
+        if font.spans.max() > 1:
+            font = font_chain([font], cell_width_px=geometry.pitch_x_px)
         for plan in self._plans(chunks, font):
             yield self._page(plan, font, geometry)
 
@@ -192,27 +219,29 @@ class _Setting:
         Only the text of the first page is asked, and only as far as it is sealed when the page is: text that is
         appended later changes no full page.
         """
+        font, tails = load_font(default), load_font(TAILS)
+        rows, columns = self._geometry(font).grid
         if default == PLAIN and self.after is not None:
-            default = TAILS if self.after.font.name == TAILS else PLAIN
-        elif default == PLAIN:
-            tails = load_font(TAILS)
-            rows, columns = self._geometry(tails).grid
+            font = tails if self.after.font.name == TAILS else font
+        elif default == PLAIN and (self.pitch_px is None or self.pitch_px[0] >= tails.cell_height_px):
             head, chunks = _head(chunks, rows * columns)
             if any(letter in head for letter in TAILED):
                 first = next(self._plans((head,), tails))
-                default = font_for_text(head[: first.stop])
-        yield from self.pages(chunks, load_font(default))
+                font = load_font(font_for_text(head[: first.stop]))
+        yield from self.pages(chunks, font)
 
     def _plans(self, chunks: Iterable[str], font: BitmapFont) -> Iterator[PagePlan]:
         before = self.after.plan if self.after else None
         return iter_plans(chunks, font, self._geometry(font), self.layout, decor=self.decor, after=before)
 
     def _geometry(self, font: BitmapFont) -> PageGeometry:
-        return page_geometry(self.profile, font, scale=self.scale)
+        pitch_px = _measured_pitch_px(self.model, font) if self.pitch_px is None else self.pitch_px
+        return page_geometry(self.profile, font, scale=self.scale, pitch_px=pitch_px)
 
     def _page(self, plan: PagePlan, font: BitmapFont, geometry: PageGeometry) -> Page:
         page = Page(plan=plan, font=font, geometry=geometry, engine=self.engine, png_mode=self.profile.png_mode)
-        return page if self.profile.crop == "none" else page.cropped()
+        height_px = self.profile.cropped_height_px(page.cropped().geometry.height_px)
+        return replace(page, geometry=replace(geometry, height_px=height_px))
 
 
 def _head(chunks: Iterable[str], count: int) -> tuple[str, Iterator[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from glyphraster.errors import ArgumentError, ProfileError
 
-TOP_KEYS = ("not_chat", "text_only", "default", "provider", "profile", "route", "evidence")
+TOP_KEYS = ("not_chat", "text_only", "default", "provider", "profile", "route", "cell", "evidence")
 _OTHER_VERSION = r"(?![a-z0-9]|[.p-]\d{1,2}(?![a-z0-9]))"
 """Not followed by a letter, a digit, or one more part of a version number; a date or a mark may follow."""
 _SAME_WEIGHTS = r"(?=$|[@:\[]|-(?:20\d\d-?\d\d-?\d\d|v\d+|fast|latest)(?![a-z0-9]))"

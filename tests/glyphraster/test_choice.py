@@ -1,9 +1,11 @@
-"""The font that a text is read best in."""
+"""The font that a text is read best in, and that it is drawn in."""
 
 import pytest
 
+import glyphraster as gr
 from glyphraster.choice import TAILED, font_for_text
 from glyphraster.font import load_font, shipped_fonts
+from glyphraster.layout import LAYOUTS
 
 # The letters under test look like others.
 # ruff: noqa: RUF001
@@ -38,3 +40,45 @@ class TestFontForText:
     def test_names_fonts_that_are_shipped_and_hold_the_letters(self):
         assert "glyph5x9" in shipped_fonts()
         assert set(map(ord, TAILED)) <= set(load_font("glyph5x9").codepoints.tolist())
+
+
+ROMANIAN = "Bună ziua! Aceștia sunt pașii și țintele proiectului; așa că începem. "
+MODEL = "claude-fable-5"
+
+
+def fonts_of(text, **options):
+    return {page.font.name for page in gr.render(text, MODEL, **options)}
+
+
+class TestRender:
+    @pytest.mark.parametrize(("text", "font"), [(ROMANIAN * 9, "glyph5x9"), (ENGLISH * 9, "glyph5x8")])
+    def test_takes_the_font_that_suits_the_text(self, text, font):
+        assert fonts_of(text) == {font}
+        assert gr.read([page.png() for page in gr.render(text, MODEL)]) == text
+
+    def test_keeps_to_a_font_a_pitch_or_a_model_that_has_none_of_it(self):
+        assert fonts_of(ROMANIAN, fonts="glyph5x8") == fonts_of(ROMANIAN, pitch_px=(8, 5)) == {"glyph5x8"}
+        assert fonts_of(ROMANIAN, pitch_px=(9, 5)) == {"glyph5x9"}
+
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    @pytest.mark.parametrize(("first", "then"), [(ROMANIAN, ENGLISH), (ENGLISH, ROMANIAN), ("Ș" + ENGLISH, ROMANIAN)])
+    def test_never_draws_a_full_page_anew_for_what_is_appended(self, first, then, layout):
+        text = f"{first}\n" * 700 + f"{then}\n" * 700
+        sealed = []
+        for stop in range(80_000, len(text), 3_001):
+            pngs = [page.png() for page in gr.render(text[:stop], MODEL, layout=layout, tier="dense")]
+            assert pngs[: len(sealed)] == sealed
+            sealed = pngs[:-1]
+        assert sealed
+
+    def test_continues_in_the_font_of_the_page_before(self):
+        (page,) = gr.render(ROMANIAN, MODEL)
+        (following,) = gr.render(ENGLISH, MODEL, after=page)
+        assert following.font.name == "glyph5x9"
+        assert gr.read([page, following]) == ROMANIAN + ENGLISH
+
+    def test_of_a_stream_asks_no_more_than_the_first_page(self):
+        chunks = iter([ROMANIAN * 2_000, *[ENGLISH * 2_000] * 3, "unread"])
+        pages = gr.iter_pages(chunks, MODEL)
+        assert next(pages).font.name == "glyph5x9"
+        assert "unread" in list(chunks)

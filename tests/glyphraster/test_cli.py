@@ -126,6 +126,28 @@ class TestRender:
         ran = glyphraster("render", "file", *FABLE, "--tier", "legible", "--out", "pages")
         assert "The cell was forced (legible)" in ran.out
 
+    def test_scale_and_pitch_decide_the_cell_and_are_said_to_be_forced(self, glyphraster):
+        Path("file").write_text("x\n" * 5, encoding="utf-8")
+        ran = glyphraster("render", "file", *FABLE, "--scale", 2, "--pitch", "9x6", "--out", "pages")
+        geometry = decode_png(pages()[0].read_bytes())[1]["geometry"]
+        assert (geometry["scale"], geometry["pitch_y_px"], geometry["pitch_x_px"]) == (2, 9, 6)
+        assert "The cell was forced (scale 2, pitch 9x6); evidence for claude-fable-5" in ran.out
+        assert glyphraster("read", *pages()).raw == b"x\n" * 5
+
+    @pytest.mark.parametrize(("arguments", "said"), [
+        (["--pitch", "9,5"], "as 9x5, got '9,5'"), (["--pitch", "9"], "as 9x5, got '9'"),
+        (["--pitch", "5x8"], "a pitch of 5x8 px is below the cell of font 'glyph5x8', 8x5 px: raise the pitch"),
+        (["--scale", "0"], "scale must be an integer of at least 1, got 0"),
+        (["--scale", "400"], "no cell of 3200x2000 px fits a page of 1904x1960 px"),
+        (["--scale", "3", "--tier", "legible"], "tier 'legible' is scale 2, and scale 3 is given as well"),
+    ])
+    def test_a_cell_that_cannot_be_drawn_is_refused(self, arguments, said, glyphraster):
+        Path("file").write_text("x", encoding="utf-8")
+        ran = glyphraster("render", "file", *FABLE, "--out", "pages", *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert said in ran.err
+        assert not Path("pages").exists()
+
     @pytest.mark.parametrize("engine", ["numpy", "numba"])
     def test_the_engine_does_not_change_the_pages(self, engine, glyphraster):
         Path("file").write_bytes(EVERY_BYTE)

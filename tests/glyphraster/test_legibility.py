@@ -3,8 +3,10 @@
 import pytest
 
 from glyphraster.errors import ArgumentError, ProfileError
-from glyphraster.legibility import parse_evidence, reading_cell, shipped_evidence
+from glyphraster.font import load_font
+from glyphraster.legibility import parse_cells, parse_evidence, reading_cell, shipped_cells, shipped_evidence
 from glyphraster.profiles import page_profile
+from glyphraster.raster import render
 
 ROW = {
     "line": "Acme 1", "models": ["acme-1"], "source": "Acme", "as_of": "2026-11-01",
@@ -24,6 +26,7 @@ class TestCell:
         choice = reading_cell(model, need)
         assert (choice.font, choice.scale, choice.cell_height_px, choice.cell_width_px) == ("glyph5x8", scale,
             8 * scale, 5 * scale)
+        assert (choice.pitch_y_px, choice.pitch_x_px) == (8, 5)
 
     @pytest.mark.parametrize("model", [
         "claude-fable-5", "Claude-Fable-5", "claude-fable-5-20260601", "us.anthropic.claude-fable-5-20260601-v1:0",
@@ -54,6 +57,49 @@ class TestCell:
     def test_an_id_that_says_nothing_is_refused(self, model):
         with pytest.raises(ArgumentError, match="non-empty string"):
             reading_cell(model)
+
+
+CELL = {"font": "glyph8x13", "scale": 1, "pitch": [22, 8], "source": "Acme", "as_of": "2026-11-01"}
+
+
+class TestTable:
+    @pytest.fixture
+    def airy(self, monkeypatch):
+        cells = parse_cells([CELL, {**CELL, "font": "glyph6x10", "pitch": [10, 6]}])
+        monkeypatch.setattr("glyphraster.legibility.shipped_cells", lambda: cells)
+
+    def test_a_pitch_with_a_measurement_is_what_the_measured_model_gets(self, airy):
+        choice = reading_cell("kimi-k3")
+        assert (choice.font, choice.pitch_y_px, choice.pitch_x_px, choice.size) == ("glyph8x13", 22, 8, "8x22")
+        assert choice.statement.startswith("Kimi K3 in cells of 8x22 px still holds tool output, F1 (.915)")
+
+    def test_a_model_without_that_measurement_gets_the_last_cell(self, airy):
+        assert reading_cell("some-model").size == reading_cell("kimi-k3", "exact").size == "6x10"
+
+    def test_pages_are_set_at_that_pitch_where_the_font_is_the_measured_one(self, airy):
+        pitches = [
+            (page.geometry.pitch_y_px, page.geometry.pitch_x_px)
+            for fonts in (None, "glyph5x8") for page in render("x", "kimi-k3", fonts=fonts)
+        ]
+        assert pitches == [(22, 8), (8, 5)]
+
+    @pytest.mark.parametrize("cell", shipped_cells(), ids=lambda cell: cell.size)
+    def test_a_shipped_cell_holds_the_glyphs_of_its_font(self, cell):
+        font = load_font(cell.font)
+        assert (cell.pitch_y_px >= font.cell_height_px, cell.pitch_x_px >= font.cell_width_px) == (True, True)
+
+    @pytest.mark.parametrize(("rows", "said"), [
+        ([], r"no \[\[cell\]\] row"),
+        ([CELL, {**CELL, "colour": 3}], "cell row 2: unknown key 'colour'; known: font, scale, pitch"),
+        ([{key: CELL[key] for key in ("font", "scale", "pitch", "as_of")}], "cell row 1: missing source"),
+        ([{**CELL, "pitch": 22}], "cell row 1: pitch must be two integers, rows first, got 22"),
+        ([{**CELL, "pitch": [22, 8, 1]}], r"pitch must be two integers, rows first, got \[22, 8, 1\]"),
+        ([{**CELL, "pitch": [22, 0]}], "cell of glyph8x13: pitch_x_px must be a positive integer, got 0"),
+        ([{**CELL, "scale": 1.5}], "cell of glyph8x13: scale must be a positive integer, got 1.5"),
+    ])
+    def test_a_row_that_cannot_be_used_is_refused_with_the_reason(self, rows, said):
+        with pytest.raises(ProfileError, match=said):
+            parse_cells(rows)
 
 
 class TestStatement:

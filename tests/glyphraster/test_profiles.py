@@ -69,16 +69,6 @@ class TestPages:
         size = profile.page_height_px, profile.page_width_px
         assert profile.resized(height_px=size[0], width_px=size[1]) == size
 
-    @pytest.mark.parametrize("key", [key for key, profile in PROFILES.items() if profile.crop == "rows"])
-    @pytest.mark.parametrize("row_px", [8, 16])
-    def test_a_page_cropped_to_whole_rows_reaches_the_model_untouched_and_costs_no_more(self, key, row_px):
-        profile = PROFILES[key]
-        width_px, costs = profile.page_width_px, []
-        for height_px in range(row_px, profile.page_height_px + 1, row_px):
-            assert profile.resized(height_px=height_px, width_px=width_px) == (height_px, width_px)
-            costs.append(profile.tokens(height_px=height_px, width_px=width_px))
-        assert costs == sorted(costs)
-
     @every_profile
     def test_the_page_obeys_every_limit_on_sides_and_patches(self, profile):
         longest_px = max(profile.page_height_px, profile.page_width_px)
@@ -86,11 +76,6 @@ class TestPages:
         assert longest_px <= (profile.many_images_side_px or longest_px)
         patches = math.ceil(profile.page_height_px / 32) * math.ceil(profile.page_width_px / 32)
         assert patches <= (profile.max_patches or patches)
-
-    @every_profile
-    def test_a_part_page_is_drawn_only_where_nobody_resamples_it(self, profile):
-        if profile.resizing.name in ("fill_grid", "square", "zoom_tiles", "nearest_cells", "whole_cells", "fit_area"):
-            assert profile.crop == "none"
 
     def test_the_page_of_an_unknown_model_is_small_and_there_are_few(self):
         profile = page_profile("some-model")
@@ -213,12 +198,14 @@ class TestRoutes:
 
     @pytest.mark.parametrize("route", ROUTES)
     @every_profile
-    def test_no_route_loosens_a_limit_or_outgrows_its_page(self, profile, route):
+    def test_no_route_loosens_a_limit_or_outgrows_its_page_or_has_it_resampled(self, profile, route):
         row = next((row for row in TABLE.routes if row.name == route), None)
         carried = row.tightened(profile) if row else profile
         for name in ("max_images", "max_image_bytes", "max_request_bytes", "max_side_px"):
             assert (getattr(carried, name) or 0) <= (getattr(profile, name) or math.inf)
         assert max(carried.page_height_px, carried.page_width_px) <= (carried.max_side_px or math.inf)
+        size = carried.page_height_px, carried.page_width_px
+        assert carried.resized(height_px=size[0], width_px=size[1]) == size
 
     @pytest.mark.parametrize(("model", "route", "guarded"), [
         ("claude-opus-5-5", None, True), ("claude-haiku-4-5", "anthropic", True),
