@@ -179,6 +179,14 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     return out, ends
 
 
+def escape_cost(text: str, font: BitmapFont) -> tuple[int, int]:
+    """Return how many characters of a text have no glyph, and how many cells their escapes take."""
+    tables = cell_tables(font)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    missing = codes[tables.cell_of[codes] == tables.missing]
+    return len(missing), int(_Bodies(missing, tables).lengths.sum()) + 2 * len(missing)
+
+
 def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
     """Draw the spaces that end ``text`` as a count, so that blank cells behind them mean nothing."""
     trailing, tables = len(text) - len(text.rstrip(" ")), cell_tables(font)

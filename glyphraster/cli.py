@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import glyphraster as gr
+from glyphraster.cells import escape_cost
 from glyphraster.clean import cleaned
 from glyphraster.commandline import run_command
 from glyphraster.errors import EXIT_CHECK_FAILED, ArgumentError, PngError
@@ -24,6 +25,11 @@ font_app = typer.Typer(help="Build and look at bitmap fonts.")
 app.add_typer(font_app, name="font")
 
 
+FontsOfYourOwn = Annotated[
+    list[str] | None, typer.Option(help="Path of a font that the pages were drawn with and that is not shipped.")
+]
+
+
 @app.command()
 def render(
     file: Annotated[Path, typer.Argument(help="Any file; bytes that are not UTF-8 survive as well.")],
@@ -35,6 +41,10 @@ def render(
     layout: Annotated[str, typer.Option(help="flow, lines or columns.")] = "flow",
     tier: Annotated[str, typer.Option(help="auto, dense or legible.")] = "auto",
     scale: Annotated[int | None, typer.Option(help="Side of a glyph pixel in px; that of the tier by default.")] = None,
+    font: Annotated[
+        list[str] | None,
+        typer.Option(help="A font's name or path; give it again for fallbacks, such as a taller one with CJK."),
+    ] = None,
     pitch: Annotated[
         str | None, typer.Option(help="Glyph px from row to row x from column to column, as in 9x5; the font's cell.")
     ] = None,
@@ -52,6 +62,7 @@ def render(
         route=route,
         layout=layout,
         tier=tier,  # type: ignore[arg-type]  # checked there
+        fonts=font or None,
         scale=scale,
         pitch_px=_pitch_px(pitch),
         caption=caption,
@@ -65,7 +76,9 @@ def render(
     profile = gr.page_profile(model, route)
     tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
     said = {"pages": len(pages), "characters": len(text), "tokens": tokens, "profile": profile.key}
-    said |= {"match": profile.match, "out": str(out)}
+    said |= {"match": profile.match, "out": str(out), "font": pages[0].font.name}
+    drawn = cleaned(text, clean).text if clean else text
+    said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
     forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
     typer.echo(json.dumps(said) if as_json else _rendered(said, model, ", ".join(forced)))
 
@@ -79,12 +92,17 @@ def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
 
 
 def _rendered(said: dict[str, Any], model: str, forced: str) -> str:
-    """Return what was drawn, and on what evidence, in two lines."""
+    """Return what was drawn, what could only be escaped, and on what evidence, a line each."""
     statement = gr.reading_cell(model).statement
     reading = f"The cell was forced ({forced}); evidence for {model}: {statement}" if forced else statement
+    escaped = (
+        f"{said['escaped_characters']:,} characters have no glyph in {said['font']} and take {said['escape_cells']:,} "
+        "cells as escapes; --font, once more for each fallback, names fonts that have them\n"
+    )
     return (
         f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image "
-        f"tokens for {model} (profile {said['profile']}, {said['match']})\n{reading}"
+        f"tokens for {model} (profile {said['profile']}, {said['match']})\n"
+        f"{escaped if said['escaped_characters'] else ''}{reading}"
     )
 
 
@@ -93,9 +111,10 @@ def read(
     pages: Annotated[list[Path], typer.Argument(help="The PNG files, in any order.")],
     out: Annotated[Path | None, typer.Option(help="Write the text here instead of to standard output.")] = None,
     partial: Annotated[bool, typer.Option(help="Read pages that do not start at the beginning.")] = False,
+    font: FontsOfYourOwn = None,
 ) -> None:
     """Give back the exact text of pages.  Example: glyphraster read pages/page-*.png > notes.txt."""
-    content = text_bytes(gr.read(pages, partial=partial))
+    content = text_bytes(gr.read(pages, fonts=font or None, partial=partial))
     if out is None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
@@ -108,10 +127,11 @@ def verify(
     source: Annotated[Path, typer.Argument(help="The file that the pages should hold.")],
     pages: Annotated[list[Path], typer.Argument(help="The PNG files, in any order.")],
     clean: Annotated[str | None, typer.Option(help="The view that the pages were drawn through.")] = None,
+    font: FontsOfYourOwn = None,
 ) -> None:
     """Prove that pages hold a file, else exit with code 1.  Example: glyphraster verify notes.txt pages/*.png."""
     text = _read_text(source)
-    expected, found = cleaned(text, clean).text if clean else text, gr.read(pages)
+    expected, found = cleaned(text, clean).text if clean else text, gr.read(pages, fonts=font or None)
     if found == expected:
         typer.echo(f"{len(pages)} page(s) hold all {len(expected):,} characters of {source}, and nothing else")
         return

@@ -209,7 +209,9 @@ def _member(wanted: str, digest: str, name: str, given: Sequence[BitmapFont]) ->
     if (font := next((font for font in given if font.digest == digest), None)) is not None:
         return font
     if wanted not in shipped_fonts():
-        raise ReadError(f"{name} was drawn with font {wanted!r} (digest {digest}), not shipped here: give it as fonts=")
+        raise ReadError(
+            f"{name} was drawn with font {wanted!r} (digest {digest}), not shipped here: give it as fonts= (--font)"
+        )
     font = load_font(wanted)
     if font.digest != digest:
         raise ReadError(

@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from wide_font import tall_font
 
 import glyphraster as gr
 from glyphraster import cli
@@ -110,8 +111,25 @@ class TestRender:
         characters = len(SOURCE.read_text(encoding="utf-8"))
         assert said == {
             "pages": len(shapes), "characters": characters, "tokens": tokens, "profile": profile.key,
-            "match": "known", "out": "pages",
+            "match": "known", "out": "pages", "font": "glyph5x8", "escaped_characters": 0, "escape_cells": 0,
         }
+
+    def test_it_says_what_has_no_glyph_and_what_that_costs(self, glyphraster):
+        Path("file").write_text("a漢b\U0001f680", encoding="utf-8")
+        said = glyphraster("render", "file", *FABLE, "--out", "pages").out
+        assert "2 characters have no glyph in glyph5x8 and take 14 cells as escapes; --font" in said
+        Path("file").write_text("a", encoding="utf-8")
+        assert "escapes" not in glyphraster("render", "file", *FABLE, "--out", "pages").out
+
+    def test_fonts_are_taken_in_the_order_given_and_needed_to_read(self, glyphraster):
+        tall_font(range(0x6F00, 0x6F30)).save("tall.npz")
+        Path("file").write_text("plain\n漢 and\n" * 20, encoding="utf-8")
+        fonts = ("--font", "glyph6x10", "--font", "tall.npz")
+        said = json.loads(glyphraster("render", "file", *FABLE, *fonts, "--out", "pages", "--json").out)
+        assert (said["font"], said["escaped_characters"]) == ("glyph6x10+tall", 0)
+        assert glyphraster("read", *pages()).code == 2
+        assert glyphraster("read", *pages(), "--font", "tall.npz").raw == Path("file").read_bytes()
+        assert glyphraster("verify", "file", *pages(), "--font", "tall.npz").code == 0
 
     @pytest.mark.parametrize(("tier", "cell"), [("dense", (8, 5)), ("legible", (16, 10))])
     def test_the_tier_decides_the_cell(self, tier, cell, glyphraster):
