@@ -2,7 +2,6 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -27,7 +26,7 @@ def magnified_pages() -> None:
         corner(f"{name}-page", code, layout="lines", line_numbers=True, caption=name, fonts=name)
 
 
-def corner(name: str, text: str, *, middle: bool = False, **options: Any) -> None:
+def corner(name: str, text: str, *, middle: bool = False, **options: str | bool) -> None:
     """Save the upper left corner of a first page, or the middle of its top."""
     pixels = gr.render(text, "claude-fable-5", **options)[0].pixels[:128]
     left = (pixels.shape[1] - WIDTH_PX) // 2 if middle else 0
