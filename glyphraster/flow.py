@@ -73,5 +73,6 @@ def _in_rows(cells: Cells, breaks: npt.NDArray[Any], font: BitmapFont, columns: 
     for row in range(used):
         piece = cells[breaks[row] : breaks[row + 1]]
         grid[row, : len(piece)] = piece
-        grid[row, breaks[row + 1] - breaks[row] :] = tables.pad
+        if row + 1 < used:
+            grid[row, breaks[row + 1] - breaks[row] :] = tables.pad
     return grid

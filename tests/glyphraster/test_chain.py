@@ -115,6 +115,13 @@ class TestAChain:
         assert np.array_equal(page[:, :14], page[:, 16:30])
         assert heights(pages_of("一倀", WIDE_PAGE, font=chain)[0]) == [12]
 
+    def test_tells_ink_high_in_one_cell_from_ink_low_in_the_next(self):
+        high, low = [1, 8, 2, 4, 0, 0, 0, 0] + [0] * 8, [0] * 8 + [1, 8, 2, 4, 0, 0, 0, 0]
+        pictures = [[[row << 3] for row in rows] for rows in (high, [0] * 16, low, [0] * 16)]
+        font = with_bitmaps(tall_font([0x4E00, 0x5000], width=5, height=16), np.array(pictures, np.uint8))
+        text = " 一 倀 倀一 一倀"
+        assert gr.read(pages_of(text, WIDE_PAGE, font=font_chain([PLAIN, font]))) == text
+
     def test_leaves_out_a_glyph_that_looks_like_full_blocks_wherever_it_is_moved(self):
         solid = tall_font([0x4E00, 0x5000], width=5, span=3, height=8, baseline=7)
         chain = font_chain([PLAIN, with_bitmaps(solid, np.full_like(solid.bitmaps, 0xF8))])

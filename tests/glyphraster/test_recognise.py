@@ -110,6 +110,12 @@ class TestBarePixels:
             (page,) = gr.render(text, MODEL, fonts=["glyph5x8", cjk], layout=layout, caption="丂")
             assert gr.read(page.pixels, fonts=["glyph5x8", cjk]) == text
 
+    def test_of_a_chain_that_end_where_a_wide_glyph_has_no_room_read_back(self):
+        text = "a" + "一" * 3_000
+        pages = gr.render(text, "gpt-4o", fonts=["glyph5x8", tall_font([0x4E00])])
+        assert len(pages) > 1
+        assert gr.read([page.pixels for page in pages], fonts=["glyph5x8", tall_font([0x4E00])]) == text
+
     def test_of_a_chain_in_newspaper_columns_read_back(self):
         cjk = tall_font(range(0x4E00, 0x4E20))
         font = gr.chain.font_chain([gr.load_font("glyph5x8"), cjk])
