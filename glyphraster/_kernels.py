@@ -1,34 +1,128 @@
-"""The numba kernels: same results as :mod:`glyphraster._lanes`; the only module that imports numba.
+"""The numba kernels: same results as :mod:`glyphraster._lanes`, which says what lanes are.
 
-Pages are C-contiguous uint8, 0 ink on 255 paper.
+The only module that imports numba. Each width of glyphs has kernels of its own, so that their loops over pieces unroll. Nothing compiles at import.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
+from glyphraster._lanes import EACH_BYTE, GROUP, Cells, Pixels, Words
 
-@njit(nogil=True)
-def draw_pixels(
-    glyphs: npt.NDArray[np.uint16],
-    inks: npt.NDArray[np.uint8],
-    pitch_y: int,
-    pitch_x: int,
-    scale: int,
-    margin: int,
-    page: npt.NDArray[np.uint8],
-) -> None:
-    """Copy the pixel rows ``inks`` (cells, glyph rows, pixels) of ``glyphs`` (rows, columns) into the white ``page``.
+_U64 = np.uint64
+_ALL = _U64(0xFFFFFFFFFFFFFFFF)
+_BYTES, _PAIRS, _QUADS = _U64(0x00FF00FF00FF00FF), _U64(0x0000FFFF0000FFFF), _U64(0x00000000FFFFFFFF)
 
-    Row-major over the page: 2.1 ms for 93,000 cells of 5x8 px, against 6 ms cell by cell with a test on every bit.
+
+@njit(inline="always")
+def _swapped(low: Any, high: Any, bits: Any, mask: Any) -> Any:  # noqa: ANN401  (numba infers)
+    """Exchange the parts of two words that a transpose of a matrix of bytes exchanges."""
+    part = ((low >> bits) ^ high) & mask
+    return low ^ (part << bits), high ^ part
+
+
+@functools.cache
+def pack_kernel(width_px: int) -> Callable[..., None]:
+    """Return the kernel of :func:`pack_glyphs` for one width.
+
+    93 us for 93,000 cells of 5x8 px, all in registers from lanes to rows of 8 bytes; 430 us in numpy.
     """
-    for row in range(glyphs.shape[0]):
-        for y in range(inks.shape[1] * scale):
-            line = page[margin + row * pitch_y * scale + y]
-            for column in range(glyphs.shape[1]):
-                left = margin + column * pitch_x * scale
-                ink = inks[glyphs[row, column], y // scale]
-                for x in range(ink.shape[0]):
-                    line[left + x] = ink[x]
+    pieces = -(-width_px // 8)
+
+    @njit(nogil=True, boundscheck=False, cache=True)
+    def pack(glyphs, lanes, pitch_px, columns, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        groups, blank = (glyphs.shape[1] + GROUP - 1) // GROUP, lanes.shape[0] - 1
+        blocks = (glyphs.shape[1] * width_px + 63) // 64
+        for row in range(glyphs.shape[0]):
+            for word in range(lanes.shape[2]):
+                for group in range(groups):
+                    for place in range(width_px):
+                        joined = _U64(0)
+                        for glyph in range(GROUP):
+                            for piece in range(pieces):
+                                shift = width_px * glyph + 8 * piece - 8 * place
+                                if -min(8, width_px - 8 * piece) < shift < 8:
+                                    column = group * GROUP + glyph
+                                    shown = glyphs[row, column] if column < glyphs.shape[1] else blank
+                                    lane = lanes[shown, piece, word]
+                                    if shift >= 0:
+                                        joined |= (lane >> _U64(shift)) & _U64(EACH_BYTE * (0xFF >> shift))
+                                    else:
+                                        joined |= (lane << _U64(-shift)) & _U64(EACH_BYTE * (0xFF << -shift & 0xFF))
+                        columns[group * width_px + place] = joined
+                top = row * pitch_px + 8 * word
+                for block in range(blocks - 1, -1, -1):
+                    at = 8 * block
+                    a0, a1 = _swapped(columns[at], columns[at + 1], _U64(8), _BYTES)
+                    a2, a3 = _swapped(columns[at + 2], columns[at + 3], _U64(8), _BYTES)
+                    a4, a5 = _swapped(columns[at + 4], columns[at + 5], _U64(8), _BYTES)
+                    a6, a7 = _swapped(columns[at + 6], columns[at + 7], _U64(8), _BYTES)
+                    a0, a2 = _swapped(a0, a2, _U64(16), _PAIRS)
+                    a1, a3 = _swapped(a1, a3, _U64(16), _PAIRS)
+                    a4, a6 = _swapped(a4, a6, _U64(16), _PAIRS)
+                    a5, a7 = _swapped(a5, a7, _U64(16), _PAIRS)
+                    a0, a4 = _swapped(a0, a4, _U64(32), _QUADS)
+                    a1, a5 = _swapped(a1, a5, _U64(32), _QUADS)
+                    a2, a6 = _swapped(a2, a6, _U64(32), _QUADS)
+                    a3, a7 = _swapped(a3, a7, _U64(32), _QUADS)
+                    page[top, block], page[top + 1, block] = a0, a1
+                    page[top + 2, block], page[top + 3, block] = a2, a3
+                    page[top + 4, block], page[top + 5, block] = a4, a5
+                    page[top + 6, block], page[top + 7, block] = a6, a7
+
+    return pack
+
+
+def pack_glyphs(glyphs: Cells, lanes: Words, width_px: int, height_px: int, pitch_px: int, page: Pixels) -> None:
+    """Do what its numpy twin does, faster.
+
+    ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from top
+    to bottom, what is too much is blank or drawn over later, and filter bytes are drawn over.
+    """
+    height, stride = page.shape
+    blocks = -(-(stride - 1) // 8)
+    words = np.ndarray((height - 1, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
+    columns = np.full(-(-glyphs.shape[1] // GROUP) * width_px + 8, _ALL)
+    pack_kernel(width_px)(glyphs, lanes, pitch_px, columns, words)
+
+
+@functools.cache
+def draw_kernel(pieces: int, scale: int) -> Callable[..., None]:
+    """Return the kernel of :func:`draw_glyphs` for glyphs of so many pieces."""
+
+    @njit(nogil=True, boundscheck=False, cache=True)
+    def draw(glyphs, inks, pitch_y_px, pitch_x_px, left_px, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        for row in range(glyphs.shape[0]):
+            for line in range(inks.shape[0]):
+                for repeat in range(scale):
+                    y = row * pitch_y_px + line * scale + repeat
+                    for column in range(glyphs.shape[1]):
+                        shown, x = glyphs[row, column], left_px + column * pitch_x_px
+                        for piece in range(pieces):
+                            page[y, x + 8 * piece] = inks[line, shown, piece]
+
+    return draw
+
+
+def draw_glyphs(
+    glyphs: Cells, inks: Pixels, pitch_y_px: int, pitch_x_px: int, scale: int, left_px: int, page: Pixels
+) -> None:
+    """Do what its numpy twin does, faster; ``page`` needs a row more than shall be drawn.
+
+    8 pixels are stored at once, and what is too much is paper, or drawn over by what comes next.
+    """
+    height, width = page.shape
+    pieces = -(-inks.shape[2] // 8)
+    padded = np.full((*inks.shape[:2], pieces * 8), 255, np.uint8)
+    padded[..., : inks.shape[2]] = inks
+    words = np.ndarray((height - 1, width), "<u8", buffer=page.data, strides=(width, 1))
+    draw_kernel(pieces, scale)(glyphs, padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
+
+
+SLACK_ROWS = 8
+"""Rows below those of a page that kernels may write to."""

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from glyphraster._lanes import Pixels
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
 from glyphraster.recognise import likely_geometries
 from glyphraster.rows import Bands, plain_rows
-from glyphraster.scan import Pixels, scan
+from glyphraster.scan import scan_pixels
 
 _MOVED_ROWS_PX = 200
 """Rows of a page that are searched for a grid that starts elsewhere: some twenty lines of text."""
@@ -34,10 +35,10 @@ def altered_page(pixels: Pixels, bands: Bands, font: BitmapFont, geometry: PageG
         return _other_size(pixels, drawn, font)
     if said := _grey(pixels):
         return f"something recompressed it, such as to JPEG: {said}"
-    glyphs, unknown = scan(255 - pixels, bands, font, geometry)
+    glyphs, unknown = scan_pixels(255 - pixels, bands, font, geometry)
     if not len(unknown):
         return "something inverted it: its text is white on black"
-    glyphs, unknown = scan(pixels, bands, font, geometry)
+    glyphs, unknown = scan_pixels(pixels, bands, font, geometry)
     if len(unknown):
         row, column = unknown[0].tolist()
         return (
@@ -99,7 +100,7 @@ def _shows_glyphs(pixels: Pixels, fonts: Sequence[BitmapFont]) -> bool:
     if not (pixels == 0).any() or _grey(pixels):
         return False
     return any(
-        not len(scan(pixels, plain_rows(geometry.grid[0], font), font, geometry)[1])
+        not len(scan_pixels(pixels, plain_rows(geometry.grid[0], font), font, geometry)[1])
         for font in fonts
         for geometry in likely_geometries(pixels, font)
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from glyphraster.errors import ArgumentError, FontError
 from glyphraster.font import MARK_BASE, BitmapFont
-from glyphraster.lookup import cell_keys, unreadable
+from glyphraster.lookup import font_keys, unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,7 +191,7 @@ U+4E00, whose bar is that of a line drawing."""
 def _told_apart(chain: FontChain) -> FontChain:
     """Move each glyph that looks like others until it does not, and leave out what still does."""
     first, ranks, bitmaps = chain.first_cells, _ranks(chain), chain.bitmaps.copy()
-    alike = unreadable(cell_keys(bitmaps), first, chain.spans, ranks)
+    alike = unreadable(font_keys(chain), first, chain.spans, ranks)
     ranks[alike] += len(chain.fonts)
     for move in _MOVES:
         if not alike.any():
@@ -199,7 +199,7 @@ def _told_apart(chain: FontChain) -> FontChain:
         for glyph in np.flatnonzero(alike).tolist():
             cells = slice(int(first[glyph]), int(first[glyph]) + int(chain.spans[glyph]))
             bitmaps[cells] = _moved(chain.bitmaps[cells], chain.cell_width_px, chain.bands[cells.start], move)
-        alike = unreadable(cell_keys(bitmaps), first, chain.spans, ranks)
+        alike = unreadable(font_keys(replace(chain, bitmaps=bitmaps.copy())), first, chain.spans, ranks)
     kept = np.repeat(~alike, chain.spans)
     return replace(
         chain,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable
+from types import ModuleType
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from glyphraster import _lanes
+from glyphraster._lanes import Pixels
 from glyphraster.cells import Cells
 from glyphraster.errors import ArgumentError, EngineError
 from glyphraster.font import BitmapFont
@@ -21,10 +22,6 @@ ENGINES: tuple[Engine, ...] = ("auto", "numba", "numpy")
 
 NUMBA_PAYS_FROM_CHARS = 50_000_000
 """Below this importing and compiling numba (0.5 s of CPU) costs more than its kernel saves (1 ms a page of 105,000)."""
-
-
-_MANY_CELLS = 10_000
-"""Unpacking so many cells takes about as long as finding out which of them a page needs, 4 ms."""
 
 
 def chosen_engine(engine: Engine, job_chars: int = 0) -> Engine:
@@ -54,34 +51,58 @@ def chosen_engine(engine: Engine, job_chars: int = 0) -> Engine:
     return "numba"
 
 
-def _kernel(engine: Engine) -> Callable[..., None]:
-    if engine == "numpy":
-        return _lanes.draw_pixels
+def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeometry, engine: Engine) -> Pixels:
+    """Draw a grid of cells whose rows show ``bands``, at one bit a pixel.
+
+    Returns
+    -------
+    uint8 (height_px, 1 + ceil(width_px / 8))
+        What PNG deflates: a filter byte, 0, and bits, high bit leftmost, 1 is paper; spare bits are paper.
+    """
+    if geometry.margin_px:
+        return _lanes.pack_pixels(draw_glyphs(glyphs, bands, font, geometry, engine))
+    kernels, leading_px = _kernels(engine), geometry.pitch_y_px - font.line_height_px
+    page = np.full((geometry.height_px + SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
+    for rows, top_px, (first, last) in strips(bands, leading_px):
+        height_px = (last - first) * geometry.scale
+        kernels.pack_glyphs(
+            glyphs[rows], _lane_table(font, first, last, geometry.pitch_x_px, geometry.scale), geometry.cell_width_px,
+            height_px, height_px + leading_px * geometry.scale, page[top_px * geometry.scale :],
+        )
+    page[:, 0] = 0
+    return page[: geometry.height_px]
+
+
+def draw_glyphs(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeometry, engine: Engine) -> Pixels:
+    """Draw a grid of cells whose rows show ``bands``: uint8 (height_px, width_px), 0 ink on 255 paper."""
+    kernels, scale, margin_px = _kernels(engine), geometry.scale, geometry.margin_px
+    leading_px = geometry.pitch_y_px - font.line_height_px
+    page = np.full((geometry.height_px + 1, geometry.width_px), 255, np.uint8)
+    for rows, top_px, (first, last) in strips(bands, leading_px):
+        kernels.draw_glyphs(
+            glyphs[rows], _pixel_table(font, first, last, scale), (last - first + leading_px) * scale,
+            geometry.cell_width_px, scale, margin_px, page[margin_px + top_px * scale :],
+        )
+    return page[: geometry.height_px]
+
+
+SLACK_ROWS = 8
+"""Rows below those of a page that kernels may write to, in whole blocks."""
+
+
+@functools.lru_cache(maxsize=32)
+def _lane_table(font: BitmapFont, first: int, last: int, pitch_px: int, scale: int) -> _lanes.Words:
+    return _lanes.lane_table(font.bitmaps[:, first:last], font.cell_width_px, pitch_px, scale)
+
+
+@functools.lru_cache(maxsize=32)
+def _pixel_table(font: BitmapFont, first: int, last: int, scale: int) -> Pixels:
+    return _lanes.pixel_table(font.bitmaps[:, first:last], font.cell_width_px, scale)
+
+
+def _kernels(engine: Engine) -> ModuleType:
+    if chosen_engine(engine) == "numpy":
+        return _lanes
     from glyphraster import _kernels
 
-    return _kernels.draw_pixels
-
-
-def draw_glyphs(
-    glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeometry, engine: Engine
-) -> npt.NDArray[np.uint8]:
-    """Draw a grid of cells whose rows show ``bands``: uint8 (height_px, width_px), 0 ink on 255 paper."""
-    page = np.full((geometry.height_px, geometry.width_px), 255, np.uint8)
-    draw_pixels, scale = _kernel(chosen_engine(engine)), geometry.scale
-    leading_px = geometry.pitch_y_px - font.line_height_px
-    glyphs, bitmaps = _used(glyphs, font)
-    inks = _lanes.ink_rows(bitmaps, font.cell_width_px, scale)
-    for rows, top_px, (first, last) in strips(bands, leading_px):
-        shown, pitch_y_px = np.ascontiguousarray(inks[:, first:last]), last - first + leading_px
-        draw_pixels(
-            glyphs[rows], shown, pitch_y_px, geometry.pitch_x_px, scale, geometry.margin_px, page[top_px * scale :]
-        )
-    return page
-
-
-def _used(glyphs: Cells, font: BitmapFont) -> tuple[Cells, npt.NDArray[np.uint8]]:
-    """Return the glyphs that stand on a page, numbered anew, where a font has so many that unpacking all takes long."""
-    if len(font.bitmaps) <= _MANY_CELLS:
-        return glyphs, font.bitmaps
-    used, places = np.unique(glyphs, return_inverse=True)
-    return places.reshape(glyphs.shape).astype(glyphs.dtype), font.bitmaps[used]
+    return _kernels

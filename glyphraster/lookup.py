@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster import _lanes
 from glyphraster.cells import Cells, cell_tables
 from glyphraster.errors import FontError
 from glyphraster.font import BitmapFont
@@ -28,51 +29,84 @@ _STEP, _FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 blank cell before a glyph inked low looked like a glyph inked high before a blank cell."""
 
 
+class _KeyIndex:
+    """Find the values of keys: an open hash table, one in eight places taken, probed for all keys at once.
+
+    0.6 ms for 105,000 keys; a binary search among 1,800 takes 5 ms.
+    """
+
+    def __init__(self, keys: Keys, values: Cells) -> None:
+        self._shift = np.uint64(64 - (8 * len(keys) - 1).bit_length())
+        size = 1 << 64 - int(self._shift)
+        self._at = np.full(size, len(keys), np.uint32)
+        self._keys, self._values = np.append(keys, ~np.uint64(0)), np.append(values, values[:1])
+        left, places = np.arange(len(keys), dtype=np.uint32), self._first_places(keys)
+        while len(left):
+            free = self._at[places] == len(keys)
+            self._at[places[free]] = left[free]
+            out = self._at[places] != left
+            left, places = left[out], (places[out] + 1) % size
+
+    def find(self, keys: Keys) -> tuple[Cells, npt.NDArray[np.bool_]]:
+        """Return the value of each key, and whether it is known; values of unknown keys mean nothing."""
+        flat = keys.reshape(-1)
+        places = self._first_places(flat)
+        found = self._at[places]
+        known = self._keys[found] == flat
+        left = np.flatnonzero(~known & (found < len(self._keys) - 1))
+        while len(left):
+            places[left] = (places[left] + 1) % len(self._at)
+            found[left] = self._at[places[left]]
+            known[left] = self._keys[found[left]] == flat[left]
+            left = left[~known[left] & (found[left] < len(self._keys) - 1)]
+        known &= found < len(self._keys) - 1
+        return self._values[found].reshape(keys.shape), known.reshape(keys.shape)
+
+    def _first_places(self, keys: Keys) -> Indices:
+        return ((keys * _FACTOR) >> self._shift).astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Width:
-    """All glyphs of one width: their keys, sorted, and the first cell of each."""
+    """All glyphs of one width: by the key of their cells, the first cell of each."""
 
     span: int
-    keys: Keys
-    cells: Cells
+    index: _KeyIndex
 
 
-def cell_keys(packed: npt.NDArray[np.uint8]) -> Keys:
-    """Fold each cell's bytes into one key: as they are up to eight bytes, mixed beyond.
+def cell_keys(lanes: Keys) -> Keys:
+    """Fold the lanes of cells, uint64 (pieces, words, ...), into one key each, uint64 (...): one lane as it is."""
+    return functools.reduce(_fold, lanes.reshape(-1, *lanes.shape[2:]))
+
+
+def font_keys(font: BitmapFont, pitch_px: int = 0, scale: int = 1) -> Keys:
+    """Return the key of each cell of a font, drawn at a pitch and a scale."""
+    lanes = _lanes.lane_table(font.bitmaps, font.cell_width_px, max(pitch_px, font.cell_width_px), scale)
+    return cell_keys(lanes[:-1].transpose(1, 2, 0))
+
+
+def look_up(keys: Keys, font: BitmapFont, pitch_px: int, scale: int) -> tuple[Cells, npt.NDArray[Any]]:
+    """Return the cell at each place of a grid of keys, and the (row, column) of those that match no glyph.
 
     Parameters
     ----------
-    packed
-        uint8 (..., cell_height_px, row bytes), a set bit is ink.
-
-    Returns
-    -------
-    uint64 (...)
-    """
-    flat = packed.reshape(*packed.shape[:-2], -1)
-    width = -(-flat.shape[-1] // 8) * 8
-    padded = np.zeros((*flat.shape[:-1], width), np.uint8)
-    padded[..., : flat.shape[-1]] = flat
-    words = padded.view("<u8")
-    return functools.reduce(_fold, (words[..., place] for place in range(words.shape[-1])))
-
-
-def look_up(keys: Keys, font: BitmapFont) -> tuple[Cells, npt.NDArray[Any]]:
-    """Return the cell at each place of a grid of keys, and the (row, column) of those that match no glyph.
+    keys
+        uint64 (rows, columns).
+    pitch_px, scale
+        Distance of columns in glyph px, and the scale, at which the page is drawn.
 
     Raises
     ------
     FontError
         When two glyphs of the font look the same, so that no page of it can be read.
     """
-    narrow, *wider = _widths(font)
-    at, known = _matches(narrow, keys)
-    cells = narrow.cells[at]
+    narrow, *wider = _widths(font, pitch_px, scale)
+    cells, known = narrow.index.find(keys)
     if wider:
         spans, firsts = np.zeros(keys.shape, np.uint8), cells.copy()
         for width in wider:
-            at, hits = _matches(width, _folded(keys, width.span))
-            spans[:, : hits.shape[1]][hits], firsts[:, : hits.shape[1]][hits] = width.span, width.cells[at[hits]]
+            found, hits = width.index.find(_folded(keys, width.span))
+            spans[:, : hits.shape[1]][hits], firsts[:, : hits.shape[1]][hits] = width.span, found[hits]
         rows, columns, parts = _taken(spans)
         cells[rows, columns] = firsts[rows, columns - parts] + parts.astype(cells.dtype)
         known[rows, columns] = True
@@ -149,12 +183,6 @@ def _taken(spans: npt.NDArray[np.uint8]) -> tuple[Indices, Indices, Indices]:
     return np.repeat(rows[kept], lengths), np.repeat(columns[kept], lengths) + parts, parts
 
 
-def _matches(width: _Width, keys: Keys) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """Return the nearest glyph of one width at each place, and whether it is the one that stands there."""
-    at = np.minimum(np.searchsorted(width.keys, keys), len(width.keys) - 1)
-    return at, width.keys[at] == keys
-
-
 def _folded(keys: Keys, span: int) -> Keys:
     """Return the key of each ``span`` cells side by side, (rows, columns - span + 1)."""
     places = max(0, keys.shape[1] - span + 1)
@@ -172,15 +200,13 @@ def _fold(left: Keys, right: Keys) -> Keys:
 
 
 @functools.lru_cache(maxsize=16)
-def _widths(font: BitmapFont) -> list[_Width]:
+def _widths(font: BitmapFont, pitch_px: int, scale: int) -> list[_Width]:
     """Return the glyphs of each width, narrowest first."""
-    keys, first, dtype = cell_keys(font.bitmaps), font.first_cells, cell_tables(font).cell_of.dtype
+    keys, first, dtype = font_keys(font, pitch_px, scale), font.first_cells, cell_tables(font).cell_of.dtype
     if alike := int(unreadable(keys, first, font.spans, np.arange(len(first))).sum()):
         raise FontError(f"font {font.name!r} has {alike} glyph(s) that look like others: it cannot be read")
-    found = []
-    for span in range(1, int(font.spans.max()) + 1):
-        cells = first[font.spans == span]
-        folded = _folded_at(keys, cells, span)
-        order = np.argsort(folded)
-        found.append(_Width(span=span, keys=folded[order], cells=cells[order].astype(dtype)))
-    return [width for width in found if len(width.keys)]
+    cells_of = {span: first[font.spans == span] for span in np.unique(font.spans).tolist()}
+    return [
+        _Width(span=span, index=_KeyIndex(_folded_at(keys, cells, span), cells.astype(dtype)))
+        for span, cells in cells_of.items()
+    ]

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster.chain import FontChain
-from glyphraster.engine import Engine, draw_glyphs
+from glyphraster.engine import Engine, draw_glyphs, packed_page
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
 from glyphraster.layout import PagePlan, text_crc32
-from glyphraster.png import PngMode, encode_png
+from glyphraster.png import PngMode, encode_packed, encode_png
 from glyphraster.rows import height_px, page_room, run_lengths
 
 RECORD_VERSION = 2
@@ -124,7 +124,11 @@ class Page:
         mode
             ``"gray1"`` or ``"gray8"``; by default :attr:`png_mode`.
         """
-        return encode_png(self.pixels, mode or self.png_mode, self.record)
+        mode = mode or self.png_mode
+        if mode != "gray1":
+            return encode_png(self.pixels, mode, self.record)
+        page = packed_page(self.plan.glyphs, self.plan.bands, self.font, self.geometry, self.engine)
+        return encode_packed(page, self.geometry.width_px, self.record)
 
     def data_url(self, mode: PngMode | None = None) -> str:
         """Return the page as a ``data:`` URL (RFC 2397) that holds the PNG in base64.

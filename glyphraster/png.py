@@ -53,15 +53,27 @@ def encode_png(pixels: npt.NDArray[np.uint8], mode: PngMode = "gray1", record: d
     """
     if mode not in PNG_MODES:
         raise ArgumentError(f"no PNG mode {mode!r}; there is {', '.join(PNG_MODES)}")
-    height, width = pixels.shape
-    depth, stride = (1, -(-width // 8)) if mode == "gray1" else (8, width)
-    rows = np.zeros((height, 1 + stride), np.uint8)
-    if depth == 1:
-        _lanes.pack_bits(pixels, rows)
-    else:
-        rows[:, 1:] = pixels
+    if mode == "gray1":
+        return encode_packed(_lanes.pack_pixels(pixels), pixels.shape[1], record)
+    return _encode(np.pad(pixels, ((0, 0), (1, 0))), pixels.shape[1], 8, record)
+
+
+def encode_packed(rows: npt.NDArray[np.uint8], width_px: int, record: dict[str, Any] | None = None) -> bytes:
+    """Encode a page at one bit a pixel.
+
+    Parameters
+    ----------
+    rows
+        uint8 (height_px, 1 + ceil(width_px / 8)), each row a filter byte, 0, and bits, high bit leftmost, 1 is paper.
+    record
+        As in :func:`encode_png`.
+    """
+    return _encode(rows, width_px, 1, record)
+
+
+def _encode(rows: npt.NDArray[np.uint8], width_px: int, depth: int, record: dict[str, Any] | None) -> bytes:
     encoder, stream = _deflate(rows)
-    head = struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width_px, len(rows), depth, 0, 0, 0, 0)
     text = json.dumps({**(record or {}), "encoder": encoder}, sort_keys=True, separators=(",", ":")).encode("ascii")
     chunks = ((b"IHDR", head), (b"tEXt", _KEYWORD + text), (b"IDAT", stream), (b"IEND", b""))
     return _SIGNATURE + b"".join(_chunk(kind, body) for kind, body in chunks)
@@ -76,6 +88,33 @@ def decode_png(data: bytes) -> tuple[npt.NDArray[np.uint8], dict[str, Any] | Non
         1-bit pictures as 0 and 255.
     record : dict or None
         What :func:`encode_png` put into the text chunk.
+
+    Raises
+    ------
+    PngError
+        As :func:`decode_rows`.
+    """
+    rows, width_px, record = decode_rows(data)
+    return unpacked(rows, width_px), record
+
+
+def unpacked(rows: npt.NDArray[np.uint8], width_px: int) -> npt.NDArray[np.uint8]:
+    """Return the pixels of rows that :func:`decode_rows` gave."""
+    if rows.shape[1] == 1 + width_px:
+        return rows[:, 1:]
+    return np.unpackbits(rows[:, 1:], axis=1, count=width_px) * np.uint8(255)
+
+
+def decode_rows(data: bytes) -> tuple[npt.NDArray[np.uint8], int, dict[str, Any] | None]:
+    """Decode a greyscale PNG to the rows that it holds.
+
+    Returns
+    -------
+    rows : uint8 (height_px, 1 + row bytes)
+        A filter byte, 0, and the row at one bit a pixel, spare bits 1, or one byte a pixel.
+    width_px : int
+    record : dict or None
+        As in :func:`decode_png`.
 
     Raises
     ------
@@ -95,10 +134,11 @@ def decode_png(data: bytes) -> tuple[npt.NDArray[np.uint8], dict[str, Any] | Non
     stream = b"".join(body for kind, body in chunks if kind == b"IDAT")
     rows = np.frombuffer(_inflate(stream, height * (1 + stride)), np.uint8).reshape(height, 1 + stride)
     if rows[:, 0].any():
-        return _decode_filtered(data), _record(chunks)
-    if depth == 8:
-        return rows[:, 1:], _record(chunks)
-    return np.unpackbits(rows[:, 1:], axis=1, count=width) * np.uint8(255), _record(chunks)
+        rows = np.pad(_decode_filtered(data), ((0, 0), (1, 0)))
+    elif depth == 1 and (spare := _lanes.spare_bits(width)):
+        rows = rows.copy()
+        rows[:, -1] |= spare
+    return rows, width, _record(chunks)
 
 
 def _deflate(rows: npt.NDArray[np.uint8]) -> tuple[str, bytes]:

@@ -16,19 +16,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glyphraster._lanes import Pixels, pack_pixels
 from glyphraster.alteration import altered_page, altered_pixels
 from glyphraster.cells import decode_cells
 from glyphraster.chain import FontChain, font_chain
-from glyphraster.engine import draw_glyphs
+from glyphraster.engine import packed_page
 from glyphraster.errors import ArgumentError, PngError, ReadError
 from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts, shipped_fonts
 from glyphraster.geometry import PageGeometry
 from glyphraster.layout import text_crc32, unrolled
 from glyphraster.page import RECORD_VERSION, Page
-from glyphraster.png import decode_png
+from glyphraster.png import decode_rows, unpacked
 from glyphraster.recognise import Reading, recognise
 from glyphraster.rows import Bands, from_run_lengths, height_px, page_room
-from glyphraster.scan import Pixels, scan
+from glyphraster.scan import scan
 
 Readable = Page | bytes | str | Path | npt.NDArray[Any]
 
@@ -84,12 +85,39 @@ def read(
     return "".join(_read_placed(page) for page in placed)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Picture:
+    """Rows as a PNG holds them, at one bit or one byte a pixel."""
+
+    rows: Pixels
+    width_px: int
+
+    @classmethod
+    def of_page(cls, page: Page) -> _Picture:
+        """Draw a page."""
+        rows = packed_page(page.plan.glyphs, page.plan.bands, page.font, page.geometry, page.engine)
+        return cls(rows, page.geometry.width_px)
+
+    @property
+    def pixels(self) -> Pixels:
+        """Return uint8 (height_px, width_px)."""
+        return unpacked(self.rows, self.width_px)
+
+    def packed(self, size: tuple[int, int]) -> Pixels | None:
+        """Return the rows at one bit a pixel when the picture has this size, or a whole multiple, and no greys."""
+        if (len(self.rows), self.width_px) == size and self.rows.shape[1] < 1 + self.width_px:
+            return self.rows
+        pixels = _reduced(self.pixels, size)
+        black_or_white = pixels.shape == size and ((pixels == 0) | (pixels == 255)).all()
+        return pack_pixels(pixels) if black_or_white else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Placed:
     """Pixels, and what the page or its record says of them."""
 
     name: str
-    pixels: Pixels
+    picture: _Picture
     font: BitmapFont
     geometry: PageGeometry
     bands: Bands
@@ -113,7 +141,7 @@ class _Bare:
 
 def _opened(page: Readable, fonts: Sequence[BitmapFont], at: int, geometry: PageGeometry | None) -> _Placed | _Bare:
     if isinstance(page, Page):
-        return _placed(f"page {page.index}", page.pixels, page.record, page.font)
+        return _placed(f"page {page.index}", _Picture.of_page(page), page.record, page.font)
     if isinstance(page, np.ndarray):
         return _bare(f"page {at} of those given", _levels(page), fonts, geometry)
     if isinstance(page, bytes):
@@ -128,31 +156,31 @@ def _opened(page: Readable, fonts: Sequence[BitmapFont], at: int, geometry: Page
 
 def _opened_png(data: bytes, name: str, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Placed | _Bare:
     try:
-        pixels, record = decode_png(data)
+        rows, width_px, record = decode_rows(data)
     except PngError as error:
         raise PngError(f"{name}: {error}") from error
     if record is None:
-        return _bare(f"{name} (which carries no record)", pixels, fonts, geometry)
+        return _bare(f"{name} (which carries no record)", unpacked(rows, width_px), fonts, geometry)
     if record.get("version") != RECORD_VERSION:
         raise ReadError(
             f"{name} has a record of version {record.get('version')!r}; this release reads {RECORD_VERSION}"
         )
     try:
-        return _placed(name, pixels, record, _font_of(record, name, fonts))
+        return _placed(name, _Picture(rows, width_px), record, _font_of(record, name, fonts))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ReadError):
             raise
         raise ReadError(f"{name} has a record that makes no sense ({error}): render the page again") from error
 
 
-def _placed(name: str, pixels: Pixels, record: dict[str, Any], font: BitmapFont) -> _Placed:
+def _placed(name: str, picture: _Picture, record: dict[str, Any], font: BitmapFont) -> _Placed:
     geometry = PageGeometry(**record["geometry"])
     room, bands = page_room(geometry, font), from_run_lengths(record["bands"])
     if (bands > font.cell_height_px).any() or height_px(bands, room.leading_px) > room.height_px:
         raise ValueError(f"rows {record['bands']} on a page {geometry.height_px} px high")
     return _Placed(
         name=name,
-        pixels=_reduced(pixels, (geometry.height_px, geometry.width_px)),
+        picture=picture,
         font=font,
         geometry=geometry,
         bands=bands,
@@ -290,9 +318,10 @@ def _read_placed(page: _Placed) -> str:
 def _glyphs(page: _Placed) -> npt.NDArray[Any]:
     """Return the cells of a page, proved by drawing them again."""
     geometry, bands = page.geometry, page.bands
-    if page.pixels.shape == (geometry.height_px, geometry.width_px):
-        glyphs, unknown = scan(page.pixels, bands, page.font, geometry)
-        if not len(unknown) and np.array_equal(draw_glyphs(glyphs, bands, page.font, geometry, "auto"), page.pixels):
+    packed = page.picture.packed((geometry.height_px, geometry.width_px))
+    if packed is not None:
+        glyphs, unknown = scan(packed, bands, page.font, geometry)
+        if not len(unknown) and np.array_equal(packed_page(glyphs, bands, page.font, geometry, "auto"), packed):
             return glyphs
-    said = altered_page(page.pixels, bands, page.font, geometry)
+    said = altered_page(page.picture.pixels, bands, page.font, geometry)
     raise ReadError(f"{page.name} does not read: {said}; fetch or render it again")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from glyphraster._lanes import Pixels
 from glyphraster.cells import Cells, cell_tables, decode_cells
 from glyphraster.chain import FontChain
 from glyphraster.engine import draw_glyphs
@@ -24,7 +25,7 @@ from glyphraster.layout import page_bands, set_again, unrolled
 from glyphraster.lines import NARROWEST_COLUMN_CELLS, column_counts
 from glyphraster.profiles import page_widths_px
 from glyphraster.rows import Bands, plain_rows, row_bands
-from glyphraster.scan import Pixels, scan
+from glyphraster.scan import scan_pixels
 
 LEADINGS_PX = (0, 1, 2, 3, 9)
 TRACKINGS_PX = (0, 1, 3)
@@ -90,7 +91,7 @@ def fits(pixels: Pixels, font: BitmapFont, geometries: Sequence[PageGeometry]) -
     """Yield every one of these geometries at which ``font`` draws exactly these pixels."""
     for geometry in geometries:
         for bands in _bands(pixels, font, geometry):
-            glyphs, unknown = scan(pixels, bands, font, geometry)
+            glyphs, unknown = scan_pixels(pixels, bands, font, geometry)
             if not len(unknown) and np.array_equal(draw_glyphs(glyphs, bands, font, geometry, "auto"), pixels):
                 yield Fit(font=font, geometry=geometry, glyphs=glyphs, bands=bands)
 
@@ -192,7 +193,8 @@ def _row(pixels: Pixels, band: tuple[int, int], font: BitmapFont, geometry: Page
     height_px = band[1] - band[0] + geometry.pitch_y_px - font.line_height_px
     if height_px * geometry.scale > pixels.shape[0]:
         return None
-    glyphs, unknown = scan(pixels, np.array([band], np.uint8), font, geometry)
+    row = pixels[: geometry.margin_px + height_px * geometry.scale]
+    glyphs, unknown = scan_pixels(row, np.array([band], np.uint8), font, geometry)
     return None if len(unknown) else glyphs
 
 
