@@ -161,18 +161,19 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     tabs = np.flatnonzero(codes == _TAB) if aligned else _NO_RUNS[0]
     if not (len(missing) or len(starts) or len(wide) or len(tabs)):
         return cells, np.arange(1, len(codes) + 1)
-    bodies = _Bodies(codes[missing], tables)
-    widths = np.ones(len(codes), np.int64)
-    widths[_covered(starts, lengths, len(codes))] = 0
-    widths[starts] = _decimal_digits(lengths)
+    digits = _decimal_digits(lengths)
+    _put_counts(cells, starts + digits, lengths, tables)
+    kept = ~_covered(starts + digits, lengths - digits, len(codes))
+    if not (len(missing) or len(wide) or len(tabs)):
+        return cells[kept], np.cumsum(kept)
+    bodies, widths = _Bodies(codes[missing], tables), kept.view(np.uint8)
     widths[missing] = bodies.lengths + 2
     widths[wide] = spans
     widths[tabs] = _tab_widths(tabs, widths, codes)
-    ends = np.cumsum(widths)
-    out = np.full(int(ends[-1]), tables.blank, cells.dtype)
-    out[(ends - widths)[widths > 0]] = cells[widths > 0]
+    ends = np.cumsum(widths, dtype=np.int64)
+    out = np.repeat(cells, widths)
     out[_spans(ends[wide] - spans, spans)] = _spans(cells[wide].astype(np.int64), spans)
-    _put_counts(out, ends[starts], lengths, tables)
+    out[_spans(ends[tabs] + 1 - widths[tabs], widths[tabs].astype(np.int64) - 1)] = tables.blank
     out[_spans(ends[missing] - 1 - bodies.lengths, bodies.lengths)] = bodies.cells
     out[ends[missing] - 1] = tables.close
     out[ends[missing] - bodies.lengths - 2] = tables.open
@@ -223,9 +224,9 @@ def _line_end_runs(codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
     return starts[behind == _NEWLINE], lengths[behind == _NEWLINE]
 
 
-def _tab_widths(tabs: npt.NDArray[np.int64], widths: npt.NDArray[np.int64], codes: Codes) -> npt.NDArray[np.int64]:
+def _tab_widths(tabs: npt.NDArray[np.int64], widths: npt.NDArray[np.uint8], codes: Codes) -> npt.NDArray[np.int64]:
     """Return how many cells each tab takes to its stop, counted from the start of its line."""
-    before = np.cumsum(widths) - widths
+    before = np.cumsum(widths, dtype=np.int64) - widths
     newlines = np.flatnonzero(codes == _NEWLINE)
     line = np.searchsorted(newlines, tabs)
     line_starts = np.append(0, before[newlines] + 1)[line]
@@ -239,7 +240,9 @@ def _tab_widths(tabs: npt.NDArray[np.int64], widths: npt.NDArray[np.int64], code
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    edges = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=np.int8(0), append=np.int8(0)))
+    bounded = np.zeros(len(flags) + 2, np.bool_)
+    bounded[1:-1] = flags
+    edges = np.flatnonzero(bounded[1:] != bounded[:-1])
     return edges[::2], edges[1::2] - edges[::2]
 
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import Cells, cell_tables, close_run, encode_cells
+from glyphraster.cells import COUNTED_RUN_CHARS, Cells, cell_tables, close_run, encode_cells
 from glyphraster.chain import FontChain
+from glyphraster.escapes import escape_body
 from glyphraster.font import BitmapFont
 from glyphraster.rows import Room, row_heights
 from glyphraster.stream import TextStream
 
 
-def next_page(source: TextStream, font: BitmapFont, room: Room, likely_chars: int) -> tuple[str, Cells]:
-    """Take the longest piece that there is room for, and return it with its cells in rows."""
+def next_page(
+    source: TextStream, font: BitmapFont, room: Room, likely_chars: int, *, compiled: bool = False
+) -> tuple[str, Cells]:
+    """Take the longest piece that there is room for, and return it with its cells in rows.
+
+    Parameters
+    ----------
+    compiled
+        Let a kernel do it, for fonts with rows of one height; the same result.
+    """
+    if compiled and not isinstance(font, FontChain):
+        return _written_page(source, font, room, likely_chars)
     count = likely_chars
     while True:
         piece, last = source.peek(count)
@@ -40,6 +53,69 @@ def set_again(piece: str, font: BitmapFont, grid: tuple[int, int]) -> Cells:
 def unrolled(glyphs: Cells) -> Cells:
     """Return the cells of a page in reading order."""
     return glyphs.reshape(-1)
+
+
+def _written_page(source: TextStream, font: BitmapFont, room: Room, likely_chars: int) -> tuple[str, Cells]:
+    writer, count = page_writer(font), likely_chars
+    page = np.full(room.rows(font.line_height_px) * room.columns, writer.blank, writer.dtype)
+    at = used = 0
+    while True:
+        piece, last = source.peek(count)
+        at, used = writer.write(piece, room.columns, at, used, page)
+        if last or at < len(piece):
+            break
+        count *= 2
+    piece = piece[:at]
+    source.skip(at)
+    cells = close_run(page[:used], piece, font)
+    page[: len(cells)], page[len(cells) : used] = cells, writer.blank
+    rows = -(-len(cells) // room.columns)
+    return piece, page.reshape(-1, room.columns)[:rows]
+
+
+_MOST_BODY_CELLS = 0x110000 * 8
+"""Room for the length and the body of every escape; memory that is not written to is not taken."""
+
+
+class PageWriter:
+    """Write text into the cells of a page with the kernel, and tell it what escapes hold."""
+
+    def __init__(self, font: BitmapFont) -> None:
+        from glyphraster._kernels import flow_kernel
+
+        tables = cell_tables(font)
+        self._tables, self._kernel = tables, flow_kernel()
+        self.blank, self.dtype = tables.blank, tables.cell_of.dtype
+        self._spans = np.zeros(0, np.uint8) if tables.spans is None else tables.spans
+        self._body_at, self._bodies = np.zeros(0x110000, np.int32), np.zeros(_MOST_BODY_CELLS, self.dtype)
+        self._end, self._lock = 0, threading.Lock()
+        self._marks = np.array([tables.blank, tables.pad, tables.open, tables.close], self.dtype)
+
+    def write(self, text: str, columns: int, at: int, used: int, page: Cells) -> tuple[int, int]:
+        """Write from character ``at`` and cell ``used`` on; return where text and cells end."""
+        codes, tables = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), self._tables
+        while True:
+            at, used, wanted = self._kernel(
+                codes, tables.cell_of, tables.missing, self._spans, (self._body_at, self._bodies), self._marks,
+                tables.counts, COUNTED_RUN_CHARS, columns, at, used, page,
+            )
+            if not wanted:
+                return at, used
+            self._learn(int(codes[at]))
+
+    def _learn(self, code: int) -> None:
+        """Put length and cells of an escape's body behind those known, and only then its place into the table."""
+        letters = np.frombuffer(escape_body(code).encode("utf-32-le"), "<u4")
+        with self._lock:
+            start, end = self._end + 1, self._end + 1 + len(letters)
+            self._bodies[self._end], self._bodies[start:end] = len(letters), self._tables.cell_of[letters]
+            self._body_at[code], self._end = start, end
+
+
+@functools.lru_cache(maxsize=16)
+def page_writer(font: BitmapFont) -> PageWriter:
+    """Return the writer of a font, which keeps the escapes that it learns."""
+    return PageWriter(font)
 
 
 def _row_breaks(cells: Cells, font: BitmapFont, rows: int, columns: int) -> npt.NDArray[Any]:

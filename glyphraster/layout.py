@@ -15,6 +15,7 @@ import numpy as np
 from glyphraster import flow, lines
 from glyphraster.cells import LONGEST_ATOM_CELLS, Cells
 from glyphraster.decor import Decor, decorated
+from glyphraster.engine import Engine, chosen_engine
 from glyphraster.errors import ArgumentError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
@@ -87,6 +88,7 @@ def plan_pages(
     *,
     decor: Decor = PLAIN,
     after: PagePlan | None = None,
+    engine: Engine = "auto",
 ) -> list[PagePlan]:
     """Plan the pages of a text.
 
@@ -100,13 +102,15 @@ def plan_pages(
         Caption and line numbers.
     after
         The page that these continue: numbers and offsets go on from it.
+    engine
+        ``"auto"``, ``"numba"`` or ``"numpy"``: the same plans.
 
     Raises
     ------
     ArgumentError
         When the layout is unknown, has no place for line numbers, or the page cannot hold the font's cells.
     """
-    return list(iter_plans((text,), font, geometry, layout, decor=decor, after=after))
+    return list(iter_plans((text,), font, geometry, layout, decor=decor, after=after, engine=engine))
 
 
 def iter_plans(
@@ -117,13 +121,15 @@ def iter_plans(
     *,
     decor: Decor = PLAIN,
     after: PagePlan | None = None,
+    engine: Engine = "auto",
 ) -> Iterator[PagePlan]:
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
     _check(font, geometry, layout, decor)
     source, mid_line, room = TextStream(chunks), False, page_room(geometry, font)
+    compiled = chosen_engine(engine) == "numba"
     before, likely_chars = after or _NOTHING, room.rows(font.line_height_px) * room.columns
     while True:
-        plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, mid_line)
+        plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, mid_line, compiled)
         if not piece:
             return
         yield plan
@@ -139,11 +145,12 @@ def _next_plan(
     before: PagePlan,
     likely_chars: int,
     mid_line: bool,
+    compiled: bool,
 ) -> tuple[PagePlan, str]:
     line, index, caption_rows = before.stop_line, before.index + 1, int(decor.caption is not None)
     margin_cells, room = decor.margin_cells(page.rows(font.line_height_px), line), decor.room(page, font, line)
     if layout == "flow":
-        (piece, body), columns = flow.next_page(source, font, room, likely_chars), 1
+        (piece, body), columns = flow.next_page(source, font, room, likely_chars, compiled=compiled), 1
     else:
         piece, body, columns = lines.next_page(
             source, font, room, likely_chars, mid_line=mid_line, columns=layout == "columns"
