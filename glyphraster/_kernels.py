@@ -136,23 +136,31 @@ def flow_kernel() -> Callable[..., tuple[int, int, bool]]:
         """Write cells from ``used`` on until text or page end; return both places, and if an escape is not known."""
         body_at, body_cells = bodies
         blank, pad, opening, closing = marks[0], marks[1], marks[2], marks[3]
-        while at < codes.shape[0]:
+        length, room, has_wide = codes.shape[0], page.shape[0], spans.shape[0] > 0
+        while at < length:
             code = codes[at]
-            if code == 0x20:
+            cell = cell_of[code]
+            if code != 0x20 and cell != missing and not (has_wide and spans[code] > 1):
+                if used == room:
+                    break
+                page[used] = cell
+                used, at = used + 1, at + 1
+            elif code == 0x20:
                 end = at + 1
-                while end < codes.shape[0] and codes[end] == 0x20:
+                while end < length and codes[end] == 0x20:
                     end += 1
                 if end - at < counted_from:
-                    end = min(end, at + page.shape[0] - used)
+                    end = min(end, at + room - used)
                     if end == at:
                         break
-                    page[used : used + end - at] = blank
-                    used += end - at
+                    for _ in range(end - at):
+                        page[used] = blank
+                        used += 1
                 else:
                     digits, left = 1, end - at
                     while left >= 10:
                         digits, left = digits + 1, left // 10
-                    if used + digits > page.shape[0]:
+                    if used + digits > room:
                         break
                     left = end - at
                     for place in range(used + digits - 1, used - 1, -1):
@@ -160,33 +168,30 @@ def flow_kernel() -> Callable[..., tuple[int, int, bool]]:
                         left //= 10
                     used += digits
                 at = end
-                continue
-            cell = cell_of[code]
-            if cell == missing:
+            elif cell != missing:
+                span, row_left = spans[code], columns - used % columns
+                pads = row_left if span > row_left else 0
+                if used + pads + span > room:
+                    break
+                for _ in range(pads):
+                    page[used] = pad
+                    used += 1
+                for part in range(span):
+                    page[used] = cell + part
+                    used += 1
+                at += 1
+            else:
                 start = body_at[code]
                 if start == 0:
                     return at, used, True
-                length = body_cells[start - 1]
-                if used + length + 2 > page.shape[0]:
+                size = body_cells[start - 1]
+                if used + size + 2 > room:
                     break
                 page[used] = opening
-                page[used + 1 : used + 1 + length] = body_cells[start : start + length]
-                page[used + 1 + length] = closing
-                used += length + 2
-            else:
-                span = spans[code] if spans.shape[0] else 1
-                if span > 1 and used % columns + span > columns:
-                    row_end = used + columns - used % columns
-                    if row_end + span > page.shape[0]:
-                        break
-                    page[used:row_end] = pad
-                    used = row_end
-                if used + span > page.shape[0]:
-                    break
-                for part in range(span):
-                    page[used + part] = cell + part
-                used += span
-            at += 1
+                for place in range(size):
+                    page[used + 1 + place] = body_cells[start + place]
+                page[used + 1 + size] = closing
+                used, at = used + size + 2, at + 1
         return at, used, False
 
     return flow

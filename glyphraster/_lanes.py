@@ -161,11 +161,12 @@ def draw_glyphs(
     """
     rows, columns = glyphs.shape
     body = page[: rows * pitch_y_px].reshape(rows, pitch_y_px, -1)[:, :, left_px : left_px + columns * pitch_x_px]
-    width_px = inks.shape[2]
-    for y, line in enumerate(inks):
+    row_of_a_glyph = np.dtype((np.void, inks.shape[2]))
+    for y, line in enumerate(inks.view(row_of_a_glyph)[..., 0]):
         shown = line[glyphs]
         for each in range(y * scale, (y + 1) * scale):
-            body[:, each].reshape(rows, columns, pitch_x_px)[:, :, :width_px] = shown
+            places = body[:, each].reshape(rows, columns, pitch_x_px)[:, :, : inks.shape[2]]
+            places.view(row_of_a_glyph)[..., 0] = shown
 
 
 def pack_pixels(pixels: Pixels) -> Pixels:
