@@ -57,8 +57,8 @@ def _shifted(words: Words, shift: int, mask: int) -> Words:
     return moved & np.uint64(mask)
 
 
-def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int) -> Words:
-    """Return the lanes of glyphs: uint64 (glyphs + 1, pieces, words), the last one blank.
+def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int, slices: int = 1) -> Words:
+    """Return the lanes of glyphs: uint64 (glyphs * slices + 1, pieces, words), the last one blank.
 
     Parameters
     ----------
@@ -66,9 +66,13 @@ def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int) -> Wor
         uint8 (glyphs, rows, row bytes), a set bit is ink.
     width_px, pitch_px, scale
         Of a glyph, and from one to the next, before ``scale``.
+    slices
+        Cut each glyph, at its pitch and scale, into so many as wide as each other.
     """
     ink = np.unpackbits(bitmaps, axis=2, count=width_px)
-    ink = np.pad(ink, ((0, 1), (0, 0), (0, pitch_px - width_px))).repeat(scale, axis=1).repeat(scale, axis=2)
+    ink = np.pad(ink, ((0, 0), (0, 0), (0, pitch_px - width_px))).repeat(scale, axis=1).repeat(scale, axis=2)
+    ink = ink.reshape(*ink.shape[:2], slices, -1).transpose(0, 2, 1, 3).reshape(-1, ink.shape[1], ink.shape[2] // slices)
+    ink = np.pad(ink, ((0, 1), (0, 0), (0, 0)))
     glyphs, rows, columns = ink.shape
     pieces, words = -(-columns // 8), -(-rows // 8)
     paper = np.ones((glyphs, words * 8, columns), np.uint8)

@@ -61,14 +61,18 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
     """
     if geometry.margin_px:
         return _lanes.pack_pixels(draw_glyphs(glyphs, bands, font, geometry, engine))
-    kernels, leading_px = _kernels(engine), geometry.pitch_y_px - font.line_height_px
+    kernels, scale, leading_px = _kernels(engine), geometry.scale, geometry.pitch_y_px - font.line_height_px
     page = np.full((geometry.height_px + SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
-    for rows, top_px, (first, last) in strips(bands, leading_px):
-        height_px = (last - first) * geometry.scale
-        kernels.pack_glyphs(
-            glyphs[rows], _lane_table(font, first, last, geometry.pitch_x_px, geometry.scale), geometry.cell_width_px,
-            height_px, height_px + leading_px * geometry.scale, page[top_px * geometry.scale :],
+    slices = _slices(geometry.cell_width_px)
+    if slices > 1:
+        glyphs = (glyphs[..., None].astype(np.uint32) * slices + np.arange(slices, dtype=np.uint32)).reshape(
+            len(glyphs), -1
         )
+    for rows, top_px, (first, last) in strips(bands, leading_px):
+        lanes, height_px = _lane_table(font, first, last, geometry.pitch_x_px, scale), (last - first) * scale
+        pitch_px = height_px + leading_px * scale
+        width_px = geometry.cell_width_px // slices
+        kernels.pack_glyphs(glyphs[rows], lanes, width_px, height_px, pitch_px, page[top_px * scale :])
     page[:, 0] = 0
     return page[: geometry.height_px]
 
@@ -92,7 +96,16 @@ SLACK_ROWS = 8
 
 @functools.lru_cache(maxsize=32)
 def _lane_table(font: BitmapFont, first: int, last: int, pitch_px: int, scale: int) -> _lanes.Words:
-    return _lanes.lane_table(font.bitmaps[:, first:last], font.cell_width_px, pitch_px, scale)
+    slices = _slices(pitch_px * scale)
+    return _lanes.lane_table(font.bitmaps[:, first:last], font.cell_width_px, pitch_px, scale, slices)
+
+
+def _slices(width_px: int) -> int:
+    """Return into how many equal slices of at most 8 px a glyph can be cut, 1 when into none.
+
+    Slices are drawn as glyphs of their own: 10 px as 5 and 5 takes 0.1 ms a page, in pieces of 8 and 2 px 0.5 ms.
+    """
+    return next((slices for slices in range(1, width_px) if width_px % slices == 0 and width_px // slices <= 8), 1)
 
 
 @functools.lru_cache(maxsize=32)
