@@ -1,6 +1,7 @@
 """The numba kernels: same results as :mod:`glyphraster._lanes`, which says what lanes are.
 
-The only module that imports numba. Each width of glyphs has kernels of its own, so that their loops over pieces unroll. Nothing compiles at import.
+The only module that imports numba. Each width of glyphs has kernels of its own, so that their loops over pieces unroll.
+Nothing compiles at import.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def _swapped(low: Any, high: Any, bits: Any, mask: Any) -> Any:  # noqa: ANN401 
 
 
 @functools.cache
-def pack_kernel(width_px: int) -> Callable[..., None]:
+def pack_kernel(width_px: int) -> Callable[..., None]:  # noqa: C901  (one nest of loops)
     """Return the kernel of :func:`pack_glyphs` for one width.
 
     93 us for 93,000 cells of 5x8 px, all in registers from lanes to rows of 8 bytes; 430 us in numpy.
@@ -78,11 +79,18 @@ def pack_kernel(width_px: int) -> Callable[..., None]:
     return pack
 
 
-def pack_glyphs(glyphs: Cells, lanes: Words, width_px: int, height_px: int, pitch_px: int, page: Pixels) -> None:
+def pack_glyphs(
+    glyphs: Cells,
+    lanes: Words,
+    width_px: int,
+    height_px: int,  # noqa: ARG001  (of the twin)
+    pitch_px: int,
+    page: Pixels,
+) -> None:
     """Do what its numpy twin does, faster.
 
-    ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from top
-    to bottom, what is too much is blank or drawn over later, and filter bytes are drawn over.
+    ``page`` needs 8 more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from top to bottom, what
+    is too much is blank or drawn over later, and filter bytes are drawn over.
     """
     height, stride = page.shape
     blocks = -(-(stride - 1) // 8)
@@ -125,14 +133,16 @@ def draw_glyphs(
 
 
 @functools.cache
-def flow_kernel() -> Callable[..., tuple[int, int, bool]]:
+def flow_kernel() -> Callable[..., tuple[int, int, bool]]:  # noqa: C901  (one loop over characters)
     """Return the kernel of :class:`glyphraster.flow.PageWriter`.
 
     0.15 ms for a page of 93,000 cells of source code; :func:`glyphraster.cells.encode_cells` takes 1.2 ms.
     """
 
     @njit(nogil=True, boundscheck=False, cache=True)
-    def flow(codes, cell_of, missing, spans, bodies, marks, counts, counted_from, columns, at, used, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def flow(  # type: ignore[no-untyped-def]  # noqa: ANN202, C901
+        codes, cell_of, missing, spans, bodies, marks, counts, counted_from, columns, at, used, page  # noqa: ANN001
+    ):
         """Write cells from ``used`` on until text or page end; return both places, and if an escape is not known."""
         body_at, body_cells = bodies
         blank, pad, opening, closing = marks[0], marks[1], marks[2], marks[3]

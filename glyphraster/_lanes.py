@@ -2,8 +2,8 @@
 
 A glyph is cut into pieces of 8 px and what is left. A piece is a column of *lanes*: byte ``k`` of a uint64 is its pixel
 row ``k``, the high bit leftmost, a set bit paper; bits right of the piece are 0. Rows beyond the eighth are in further
-words. The pieces of eight neighbours shift and join into as many words as a glyph has pixels, and byte ``k`` of those is
-pixel row ``k`` of the page at one bit a pixel. That is some 25 operations for 64 rows of glyphs of 5 px.
+words. The pieces of eight neighbours shift and join into as many words as a glyph has pixels, and byte ``k`` of those
+is pixel row ``k`` of the page at one bit a pixel. That is some 25 operations for 64 rows of glyphs of 5 px.
 
 Pages at one bit a pixel are rows of a filter byte, 0, and the bits, high bit leftmost, 1 is paper: what PNG deflates.
 """
@@ -71,8 +71,8 @@ def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int, slices
     """
     ink = np.unpackbits(bitmaps, axis=2, count=width_px)
     ink = np.pad(ink, ((0, 0), (0, 0), (0, pitch_px - width_px))).repeat(scale, axis=1).repeat(scale, axis=2)
-    ink = ink.reshape(*ink.shape[:2], slices, -1).transpose(0, 2, 1, 3).reshape(-1, ink.shape[1], ink.shape[2] // slices)
-    ink = np.pad(ink, ((0, 1), (0, 0), (0, 0)))
+    sliced = np.stack(np.split(ink, slices, axis=2), axis=1)
+    ink = np.pad(sliced.reshape(-1, *sliced.shape[2:]), ((0, 1), (0, 0), (0, 0)))
     glyphs, rows, columns = ink.shape
     pieces, words = -(-columns // 8), -(-rows // 8)
     paper = np.ones((glyphs, words * 8, columns), np.uint8)
@@ -100,7 +100,7 @@ def pack_glyphs(glyphs: Cells, lanes: Words, width_px: int, height_px: int, pitc
     size = -(-columns * width_px // 8)
     body = page[: rows * pitch_px].reshape(rows, pitch_px, -1)[:, :, 1 : 1 + size]
     for word in range(lanes.shape[2]):
-        pieces = [np.take(lanes[:, piece, word], padded).reshape(rows, groups, GROUP) for piece in range(lanes.shape[1])]
+        pieces = [np.take(each, padded).reshape(rows, groups, GROUP) for each in lanes[:, :, word].T]
         out = np.zeros((rows, groups, width_px), np.uint64)
         for join in joins(width_px):
             out[:, :, join.word] |= _shifted(pieces[join.piece][:, :, join.glyph], join.shift, join.mask)

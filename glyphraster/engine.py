@@ -65,9 +65,8 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
     page = np.full((geometry.height_px + SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
     slices = _slices(geometry.cell_width_px)
     if slices > 1:
-        glyphs = (glyphs[..., None].astype(np.uint32) * slices + np.arange(slices, dtype=np.uint32)).reshape(
-            len(glyphs), -1
-        )
+        each = np.arange(slices, dtype=np.uint32)
+        glyphs = (glyphs[..., None] * np.uint32(slices) + each).reshape(len(glyphs), -1)
     for rows, top_px, (first, last) in strips(bands, leading_px):
         lanes, height_px = _lane_table(font, first, last, geometry.pitch_x_px, scale), (last - first) * scale
         pitch_px = height_px + leading_px * scale

@@ -116,19 +116,21 @@ class Page:
         )
         return replace(self, plan=placed)
 
-    def png(self, mode: PngMode | None = None) -> bytes:
+    def png(self, mode: PngMode | None = None, *, small: bool = False) -> bytes:
         """Return the page as PNG bytes.
 
         Parameters
         ----------
         mode
             ``"gray1"`` or ``"gray8"``; by default :attr:`png_mode`.
+        small
+            Take several times as long for some 6 % fewer bytes.
         """
         mode = mode or self.png_mode
         if mode != "gray1":
-            return encode_png(self.pixels, mode, self.record)
+            return encode_png(self.pixels, mode, self.record, small=small)
         page = packed_page(self.plan.glyphs, self.plan.bands, self.font, self.geometry, self.engine)
-        return encode_packed(page, self.geometry.width_px, self.record)
+        return encode_packed(page, self.geometry.width_px, self.record, small=small)
 
     def data_url(self, mode: PngMode | None = None) -> str:
         """Return the page as a ``data:`` URL (RFC 2397) that holds the PNG in base64.

@@ -232,7 +232,9 @@ class _Setting:
 
     def _plans(self, chunks: Iterable[str], font: BitmapFont) -> Iterator[PagePlan]:
         before = self.after.plan if self.after else None
-        return iter_plans(chunks, font, self._geometry(font), self.layout, decor=self.decor, after=before, engine=self.engine)
+        return iter_plans(
+            chunks, font, self._geometry(font), self.layout, decor=self.decor, after=before, engine=self.engine
+        )
 
     def _geometry(self, font: BitmapFont) -> PageGeometry:
         pitch_px = _measured_pitch_px(self.model, font) if self.pitch_px is None else self.pitch_px

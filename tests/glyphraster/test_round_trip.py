@@ -1,11 +1,14 @@
 """Whatever string goes in, the pages hold all of it and the reader gives back exactly it."""
 
+import io
 import itertools
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from wide_font import wide_font
 
 import glyphraster as gr
@@ -272,3 +275,24 @@ def test_a_wide_glyph_takes_two_cells_and_never_straddles_a_row():
     assert all((plan.glyphs[:, -1] != left).all() for plan in plans)
     pages = [Page(plan=plan, font=wide, geometry=geometry).cropped() for plan in plans]
     assert gr.read(pages) == text
+
+
+@pytest.mark.parametrize("mode", ["gray1", "gray8"])
+@pytest.mark.parametrize(("missing", "encoder"), [((), "libdeflate-6"), (("deflate",), "zlib-9")])
+def test_a_small_png_has_fewer_bytes_and_the_same_pixels(mode, missing, encoder, monkeypatch):
+    for module in missing:
+        monkeypatch.setitem(sys.modules, module, None)
+    page = gr.render(LONG * 9, "claude-fable-5")[0]
+    small, plain = page.png(mode, small=True), page.png(mode)
+    assert len(small) < len(plain)
+    assert decode_png(small)[1]["encoder"] == encoder
+    with Image.open(io.BytesIO(small)) as ours, Image.open(io.BytesIO(plain)) as other:
+        assert ours.tobytes() == other.tobytes()
+    assert gr.read(small) == LONG * 9
+
+
+def test_without_isal_pages_are_deflated_and_read_by_zlib(monkeypatch):
+    page = gr.render(LONG, "claude-fable-5")[0]
+    monkeypatch.setitem(sys.modules, "isal", None)
+    assert decode_png(page.png())[1]["encoder"] == "zlib-2"
+    assert gr.read(page.png()) == LONG
