@@ -149,13 +149,14 @@ def flow_kernel() -> Callable[..., tuple[int, int, bool]]:  # noqa: C901  (one l
         length, room, has_wide = codes.shape[0], page.shape[0], spans.shape[0] > 0
         while at < length:
             code = codes[at]
-            cell = cell_of[code]
-            if code != 0x20 and cell != missing and not (has_wide and spans[code] > 1):
+            cell, following = cell_of[code], codes[min(at + 1, length - 1)]
+            run = (code ^ 0x20) | (following ^ 0x20) == 0
+            if not run and cell != missing and not (has_wide and spans[code] > 1):
                 if used == room:
                     break
                 page[used] = cell
                 used, at = used + 1, at + 1
-            elif code == 0x20:
+            elif run:
                 end = at + 1
                 while end < length and codes[end] == 0x20:
                     end += 1
