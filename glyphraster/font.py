@@ -41,6 +41,8 @@ class Mark(enum.IntEnum):
     CAPTION = MARK_BASE + 6
     PAD = MARK_BASE + 7
     """Fills the last cell of a row that a two-cell glyph could not enter."""
+    MARGIN = MARK_BASE + 8
+    """A dotted rule between line numbers and text; cells below one another join to one line."""
     COUNT_0 = MARK_BASE + 16
     """Ten small underlined digits: one or more of them in a row are the length of a run of spaces."""
     COUNT_1 = MARK_BASE + 17
