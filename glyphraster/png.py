@@ -88,7 +88,7 @@ def _encode(
 
 
 def decode_png(data: bytes) -> tuple[npt.NDArray[np.uint8], dict[str, Any] | None]:
-    """Decode a greyscale PNG.
+    """Decode a PNG; colours become greys.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def unpacked(rows: npt.NDArray[np.uint8], width_px: int) -> npt.NDArray[np.uint8
 
 
 def decode_rows(data: bytes) -> tuple[npt.NDArray[np.uint8], int, dict[str, Any] | None]:
-    """Decode a greyscale PNG to the rows that it holds.
+    """Decode a PNG to the rows that it holds; colours become greys.
 
     Returns
     -------
@@ -127,22 +127,19 @@ def decode_rows(data: bytes) -> tuple[npt.NDArray[np.uint8], int, dict[str, Any]
     Raises
     ------
     PngError
-        When the bytes are damaged, or no greyscale PNG of 1 or 8 bits, or over 2**28 pixels.
+        When the bytes are damaged, or no PNG, or over 2**28 pixels.
     """
     chunks = _chunks(data)
     width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", _first(chunks, b"IHDR", 13))
-    if colour != 0 or depth not in (1, 8) or interlace:
-        raise PngError(
-            f"a PNG of colour type {colour}, depth {depth}, interlace {interlace}; pages are greyscale (0) of "
-            f"depth 1 or 8, not interlaced: something rewrote this file"
-        )
     if not 0 < width * height <= _MOST_PIXELS:
         raise PngError(f"a PNG of {width}x{height} px; at most {_MOST_PIXELS} pixels are decoded")
+    if colour != 0 or depth not in (1, 8) or interlace:
+        return _foreign_rows(data), width, _record(chunks)
     stride = -(-width // 8) if depth == 1 else width
     stream = b"".join(body for kind, body in chunks if kind == b"IDAT")
     rows = np.frombuffer(_inflate(stream, height * (1 + stride)), np.uint8).reshape(height, 1 + stride)
     if rows[:, 0].any():
-        rows = np.pad(_decode_filtered(data), ((0, 0), (1, 0)))
+        rows = _foreign_rows(data)
     elif depth == 1 and (spare := _lanes.spare_bits(width)):
         rows = rows.copy()
         rows[:, -1] |= spare
@@ -190,12 +187,16 @@ def _inflate(stream: bytes, size: int) -> bytes:
     return rows
 
 
-def _decode_filtered(data: bytes) -> npt.NDArray[np.uint8]:
-    """Leave filtered rows, which this package never writes, to Pillow."""
+def _foreign_rows(data: bytes) -> npt.NDArray[np.uint8]:
+    """Leave what this package never writes to Pillow: filtered rows, colours, palettes, interlacing, other depths."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(data)) as picture:
-        return np.array(picture.convert("L"))
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            grey = picture.convert("RGB").convert("L")
+            return np.pad(np.asarray(grey), ((0, 0), (1, 0)))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise PngError(f"the PNG of {len(data)} bytes cannot be decoded: {error}") from error
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

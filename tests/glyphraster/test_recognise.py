@@ -137,6 +137,14 @@ class TestBarePixels:
             assert gr.read(np.asarray(picture.convert("RGB"))) == CODE[: page.stop]
             assert gr.read(np.asarray(picture.convert("RGBA"))) == CODE[: page.stop]
 
+    @pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "P", "LA"])
+    def test_of_a_png_that_pillow_saved_anew_read_back(self, mode):
+        page = page_of(gr.load_font("glyph5x8"))
+        with Image.open(io.BytesIO(page.png("gray1"))) as picture:
+            anew = io.BytesIO()
+            picture.convert("L").convert(mode).save(anew, "PNG")
+        assert gr.read(anew.getvalue()) == CODE[: page.stop]
+
     def test_of_another_kind_are_refused(self):
         with pytest.raises(ArgumentError, match=r"pixels of shape \(3,\) and float64 are no page"):
             gr.read(np.zeros(3))
