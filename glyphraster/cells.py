@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.errors import ReadError
+from glyphraster.errors import FontError, ReadError
 from glyphraster.escapes import LONGEST_BODY_CHARS, escape_body, named_code
 from glyphraster.font import BitmapFont, Mark
 
@@ -92,6 +92,11 @@ def cell_tables(font: BitmapFont) -> CellTables:
     FontError
         When the font lacks a mark, a hexadecimal digit or the space.
     """
+    if lacking := [code for code in (_SPACE, *map(ord, _HEX), *Mark) if code not in font.codepoints]:
+        raise FontError(
+            f"font {font.name!r} cannot set a page alone: it has no U+{lacking[0]:04X} and {len(lacking) - 1} more of "
+            f"blank, 0-9A-F and marks; name it behind another font, as in fonts=['glyph5x8', {font.name!r}]"
+        )
     cells = int(font.spans.sum())
     dtype: type[np.unsignedinteger[Any]] = np.uint16 if cells < 0xFFFF else np.uint32
     missing = int(np.iinfo(dtype).max)

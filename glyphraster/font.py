@@ -190,8 +190,16 @@ def load_font(name_or_path: str | Path) -> BitmapFont:
 
 
 def load_fonts(fonts: Fonts) -> list[BitmapFont]:
-    """Return one font or several, each given as itself, its name or its path; errors as :func:`load_font`."""
+    """Return one font or several, each given as itself, its name or its path.
+
+    Raises
+    ------
+    ArgumentError
+        When something else is given; other errors as :func:`load_font`.
+    """
     several = [fonts] if isinstance(fonts, str | Path | BitmapFont) else fonts
+    if not isinstance(several, Sequence) or not all(isinstance(font, str | Path | BitmapFont) for font in several):
+        raise ArgumentError(f"fonts must be fonts, their names or paths, one or several in a list, got {fonts!r:.200}")
     return [font if isinstance(font, BitmapFont) else load_font(font) for font in several]
 
 

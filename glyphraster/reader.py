@@ -69,6 +69,8 @@ def read(
         When a file does not exist, or an argument is none of those named here.
     """
     several = [pages] if isinstance(pages, Page | bytes | str | Path | np.ndarray) else pages
+    if not isinstance(several, Iterable):
+        raise ArgumentError(f"cannot read pages from {type(pages).__name__}; give pages, PNG bytes, paths or pixels")
     given = load_fonts(fonts) if fonts is not None else []
     opened = [_opened(page, given, at, geometry) for at, page in enumerate(several, start=1)]
     placed = [page for page in opened if isinstance(page, _Placed)]

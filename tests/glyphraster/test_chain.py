@@ -145,6 +145,18 @@ class TestAChain:
         with pytest.raises(ArgumentError, match="columns of 4 px are narrower than the cell of font 'glyph5x8', 5 px"):
             font_chain([PLAIN], cell_width_px=4)
 
+    def test_is_built_once_for_equal_fonts(self):
+        assert font_chain([PLAIN, tall_font(range(0x4E00, 0x4E20))]) is font_chain([PLAIN, CJK])
+
+    def test_may_not_start_with_a_font_that_lacks_marks(self):
+        with pytest.raises(FontError, match=r"font 'tall' cannot set a page alone: .* as in fonts=\['glyph5x8', 'tall'\]"):
+            gr.render("一", "claude-fable-5", fonts=CJK)
+
+    @pytest.mark.parametrize("fonts", [3, [3], {"glyph5x8"}])
+    def test_is_refused_when_it_is_of_something_else(self, fonts):
+        with pytest.raises(ArgumentError, match="fonts must be fonts, their names or paths, one or several in a list"):
+            gr.render("a", "claude-fable-5", fonts=fonts)
+
     def test_of_more_cells_than_sixteen_bits_count_reads_back(self):
         many = tall_font(range(0x4E00, 0x4E00 + 25_000), name="many")
         chain = font_chain([PLAIN, many])
