@@ -149,7 +149,9 @@ class TestAChain:
         assert font_chain([PLAIN, tall_font(range(0x4E00, 0x4E20))]) is font_chain([PLAIN, CJK])
 
     def test_may_not_start_with_a_font_that_lacks_marks(self):
-        with pytest.raises(FontError, match=r"font 'tall' cannot set a page alone: .* as in fonts=\['glyph5x8', 'tall'\]"):
+        with pytest.raises(
+            FontError, match=r"font 'tall' cannot set a page alone: .* as in fonts=\['glyph5x8', 'tall'\]"
+        ):
             gr.render("一", "claude-fable-5", fonts=CJK)
 
     @pytest.mark.parametrize("fonts", [3, [3], {"glyph5x8"}])
