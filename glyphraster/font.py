@@ -248,6 +248,7 @@ def _zip(arrays: dict[str, npt.NDArray[Any]]) -> bytes:
     return out.getvalue()
 
 
+@functools.lru_cache(maxsize=64)
 def _digest(font: BitmapFont) -> str:
     digest = hashlib.sha256(f"{font.cell_height_px}x{font.cell_width_px}".encode())
     for array in (font.codepoints, font.spans, font.bitmaps):

@@ -6,7 +6,6 @@ once the text behind it is known to lie on the next one, so appending text leave
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from glyphraster import flow, lines
 from glyphraster.cells import LONGEST_ATOM_CELLS, Cells
+from glyphraster.checksum import crc32
 from glyphraster.decor import Decor, decorated
 from glyphraster.engine import Engine, chosen_engine
 from glyphraster.errors import ArgumentError
@@ -191,7 +191,7 @@ def page_bands(glyphs: Cells, font: BitmapFont, own_rows: int) -> Bands:
 
 def text_crc32(text: str, before: int) -> int:
     """Return the CRC-32 of all text so far, given that of what stands before ``text``."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"), before)
+    return crc32(text.encode("utf-8", "surrogatepass"), before)
 
 
 def unrolled(glyphs: Cells, font: BitmapFont, layout: str, columns: int) -> Cells:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster.chain import FontChain
+from glyphraster.checksum import crc32
 from glyphraster.engine import Engine, draw_glyphs, packed_page
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
@@ -90,7 +90,7 @@ class Page:
             "bands": run_lengths(self.plan.bands),
             "clean": self.clean,
             "changed_chars": self.changed_chars,
-            "cells_crc32": zlib.crc32(self.plan.glyphs.data),
+            "cells_crc32": crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster import _lanes
+from glyphraster.checksum import crc32
 from glyphraster.errors import ArgumentError, PngError
 
 PngMode = Literal["gray1", "gray8"]
@@ -200,7 +201,7 @@ def _foreign_rows(data: bytes) -> npt.NDArray[np.uint8]:
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", crc32(body, crc32(kind)))
 
 
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
@@ -212,7 +213,7 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
     while at + 12 <= len(data):
         size, kind = struct.unpack_from(">I4s", data, at)
         body, end = data[at + 8 : at + 8 + size], at + 12 + size
-        if end > len(data) or zlib.crc32(body, zlib.crc32(kind)) != struct.unpack_from(">I", data, end - 4)[0]:
+        if end > len(data) or crc32(body, crc32(kind)) != struct.unpack_from(">I", data, end - 4)[0]:
             break
         chunks.append((kind, body))
         at = end

@@ -7,7 +7,6 @@ compared pixel by pixel, so a page that something resized, recompressed or paint
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from glyphraster._lanes import Pixels, pack_pixels
 from glyphraster.alteration import altered_page, altered_pixels
 from glyphraster.cells import decode_cells
 from glyphraster.chain import FontChain, font_chain
+from glyphraster.checksum import crc32
 from glyphraster.engine import packed_page
 from glyphraster.errors import ArgumentError, PngError, ReadError
 from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts, shipped_fonts
@@ -302,9 +302,9 @@ def _in_order_of_captions(pages: list[_Bare], *, partial: bool) -> list[_Bare]:
 
 def _read_placed(page: _Placed) -> str:
     glyphs = _glyphs(page)
-    if zlib.crc32(glyphs.data) != page.cells_crc32:
+    if crc32(glyphs.data) != page.cells_crc32:
         raise ReadError(
-            f"{page.name}: the glyphs read have CRC {zlib.crc32(glyphs.data):08x}, its record says "
+            f"{page.name}: the glyphs read have CRC {crc32(glyphs.data):08x}, its record says "
             f"{page.cells_crc32:08x}: something altered it; fetch or render it again"
         )
     body = glyphs[page.caption_rows :, page.margin_cells :]

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output",
+        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output checksum",
         "bdf distance legibility provider",
         "source cells geometry typeface fitting precedence profiles",
         "lookup",
@@ -52,6 +52,7 @@ LAYERS = {
 SIDEWAYS = {
     ("glyphraster.font", "glyphraster.output"),
     ("glyphraster.png", "glyphraster._lanes"),
+    ("glyphraster.png", "glyphraster.checksum"),
     ("glyphraster._kernels", "glyphraster._lanes"),
     ("contextkit.turns", "contextkit.tokens"),
     ("contextkit.__main__", "contextkit.cli"),
