@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint types lock font pictures clean
+.PHONY: setup demo test lint types lock font pictures bench table clean
 
 setup: $(READY)
 
@@ -33,6 +33,12 @@ font: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py
+
+bench: $(READY)
+	$(BIN)/python -m pytest benchmarks -o addopts=--import-mode=importlib -o pythonpath=benchmarks --benchmark-columns=median,ops
+
+table: $(READY)
+	$(BIN)/python benchmarks/table.py
 
 lock:
 	uv pip compile pyproject.toml --group dev --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate -o requirements.lock

@@ -15,8 +15,22 @@ from glyphraster.page import Page
 PAGE = gr.PageGeometry(height_px=1568, width_px=1568, pitch_y_px=8, pitch_x_px=5)
 """The page that the peers draw: 196 rows of 313 cells."""
 
-SCRIPTS = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "DEVANAGARI", "THAI", "HIRAGANA", "KATAKANA",
-           "HANGUL", "CJK", "BOX", "BRAILLE")
+SCRIPTS = (
+    "LATIN",
+    "GREEK",
+    "CYRILLIC",
+    "ARMENIAN",
+    "HEBREW",
+    "ARABIC",
+    "DEVANAGARI",
+    "THAI",
+    "HIRAGANA",
+    "KATAKANA",
+    "HANGUL",
+    "CJK",
+    "BOX",
+    "BRAILLE",
+)
 """First words of the Unicode names of their characters."""
 
 

@@ -24,8 +24,13 @@ from glyphraster.bdf import to_bdf
 RUNS = 5
 DEJAVU = "DejaVuSansMono.ttf"
 CHARS = {
-    "ours, numba": 4_000_000, "ours, numpy": 4_000_000, "snapcompact": 1_000_000,
-    "Pillow bitmap, mode 1": 400_000, "Pillow TrueType": 100_000, "un-locc": 20_000, "pixelprompt": 20_000,
+    "ours, numba": 4_000_000,
+    "ours, numpy": 4_000_000,
+    "snapcompact": 1_000_000,
+    "Pillow bitmap, mode 1": 400_000,
+    "Pillow TrueType": 100_000,
+    "un-locc": 20_000,
+    "pixelprompt": 20_000,
 }
 """Characters that each gets: slices of one text, for slow peers short ones."""
 
@@ -143,6 +148,7 @@ def present():
             body = "\n".join(line[8:] for line in code.splitlines()) + DRIVER
             found[name] = child(lambda _, file, body=body: [python, "-c", body, file, str(RUNS)])
     if bun.exists() and (modules / "@oh-my-pi/snapcompact").exists():
+
         def command(place, file):
             script = Path(place, "bench.ts")
             script.write_text(SNAPCOMPACT)
@@ -163,12 +169,17 @@ def measured(texts):
             except (subprocess.CalledProcessError, ValueError, OSError) as error:
                 print(f"{name} fails on {label}: {getattr(error, 'stderr', error)!s:.300}", file=sys.stderr)
                 continue
-            rows.append({
-                "peer": name, "text": label, "chars": len(part), "pages": got["pages"],
-                "chars_per_cpu_s": len(part) / statistics.median(got["times"]),
-                "bytes_per_char": got["bytes"] / len(part),
-                "lost": None if got["kept"] is None else len(part) - got["kept"],
-            })
+            rows.append(
+                {
+                    "peer": name,
+                    "text": label,
+                    "chars": len(part),
+                    "pages": got["pages"],
+                    "chars_per_cpu_s": len(part) / statistics.median(got["times"]),
+                    "bytes_per_char": got["bytes"] / len(part),
+                    "lost": None if got["kept"] is None else len(part) - got["kept"],
+                }
+            )
     return rows
 
 
