@@ -14,6 +14,7 @@ character of a page mean nothing: trailing spaces are always a count.
 from __future__ import annotations
 
 import functools
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ LONGEST_ATOM_CELLS = LONGEST_BODY_CHARS + 2
 """The most cells that a character or a run of spaces takes: those of an escape."""
 
 _LONGEST_COUNT_CELLS = 10
+_MOST_BODY_CELLS = 0x110000 * 8
+"""Room for the length and the body of every escape."""
 
 COUNTED_RUN_CHARS = 4
 """Runs of spaces from this length are drawn as a count."""
@@ -136,6 +139,45 @@ def _spans_by_code(font: BitmapFont) -> npt.NDArray[np.uint8] | None:
     return spans
 
 
+class EscapeBodies:
+    """What stands between the brackets of the escapes of one font; a character is looked up once.
+
+    Attributes
+    ----------
+    at
+        int32 (0x110000,): where the body of each code point starts in ``cells``; 0 when it is not known yet.
+    cells
+        Cells of all known bodies, the length of each in front of it. Memory that is not written to is not taken.
+    """
+
+    def __init__(self, font: BitmapFont) -> None:
+        self._cell_of = cell_tables(font).cell_of
+        self.at, self.cells = np.zeros(0x110000, np.int32), np.zeros(_MOST_BODY_CELLS, self._cell_of.dtype)
+        self._end, self._lock = 0, threading.Lock()
+
+    def learn(self, code: int) -> None:
+        """Put length and cells of a body behind those known, and only then its place into the table."""
+        letters = np.frombuffer(escape_body(code).encode("utf-32-le"), "<u4")
+        with self._lock:
+            start, end = self._end + 1, self._end + 1 + len(letters)
+            self.cells[self._end], self.cells[start:end] = len(letters), self._cell_of[letters]
+            self.at[code], self._end = start, end
+
+    def of(self, codes: Codes) -> tuple[Cells, npt.NDArray[np.int64]]:
+        """Return the cells of the bodies of these characters, one behind another, and how many each has."""
+        for code in np.unique(codes[self.at[codes] == 0]).tolist():
+            self.learn(code)
+        starts = self.at[codes].astype(np.int64)
+        lengths = self.cells[starts - 1].astype(np.int64)
+        return self.cells[_spans(starts, lengths)], lengths
+
+
+@functools.lru_cache(maxsize=16)
+def escape_bodies(font: BitmapFont) -> EscapeBodies:
+    """Return the bodies of the escapes of a font, and those that were looked up already."""
+    return EscapeBodies(font)
+
+
 # ---------------------------------------------------------------------------------------------------- text to cells
 
 
@@ -171,17 +213,18 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     kept = ~_covered(starts + digits, lengths - digits, len(codes))
     if not (len(missing) or len(wide) or len(tabs)):
         return cells[kept], np.cumsum(kept)
-    bodies, widths = _Bodies(codes[missing], tables), kept.view(np.uint8)
-    widths[missing] = bodies.lengths + 2
+    body_cells, lengths = escape_bodies(font).of(codes[missing])
+    widths = kept.view(np.uint8)
+    widths[missing] = lengths + 2
     widths[wide] = spans
     widths[tabs] = _tab_widths(tabs, widths, codes)
     ends = np.cumsum(widths, dtype=np.int64)
     out = np.repeat(cells, widths)
     out[_spans(ends[wide] - spans, spans)] = _spans(cells[wide].astype(np.int64), spans)
     out[_spans(ends[tabs] + 1 - widths[tabs], widths[tabs].astype(np.int64) - 1)] = tables.blank
-    out[_spans(ends[missing] - 1 - bodies.lengths, bodies.lengths)] = bodies.cells
+    out[_spans(ends[missing] - 1 - lengths, lengths)] = body_cells
     out[ends[missing] - 1] = tables.close
-    out[ends[missing] - bodies.lengths - 2] = tables.open
+    out[ends[missing] - lengths - 2] = tables.open
     return out, ends
 
 
@@ -190,7 +233,7 @@ def escape_cost(text: str, font: BitmapFont) -> tuple[int, int]:
     tables = cell_tables(font)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     missing = codes[tables.cell_of[codes] == tables.missing]
-    return len(missing), int(_Bodies(missing, tables).lengths.sum()) + 2 * len(missing)
+    return len(missing), int(escape_bodies(font).of(missing)[1].sum()) + 2 * len(missing)
 
 
 def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
@@ -260,18 +303,6 @@ def _covered(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], size
 
 def _decimal_digits(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.searchsorted(10 ** np.arange(1, _LONGEST_COUNT_CELLS, dtype=np.int64), values, "right") + 1
-
-
-class _Bodies:
-    """What stands between the brackets of each missing character: lengths in cells, and all cells in a row."""
-
-    def __init__(self, codes: Codes, tables: CellTables) -> None:
-        distinct, which = np.unique(codes, return_inverse=True)
-        texts = [escape_body(code) for code in distinct.tolist()]
-        lengths = np.array([len(text) for text in texts], np.int64)
-        letters = np.frombuffer("".join(texts).encode("utf-32-le"), "<u4")
-        self.lengths = lengths[which]
-        self.cells = tables.cell_of[letters[_spans((np.cumsum(lengths) - lengths)[which], self.lengths)]]
 
 
 def _spans(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

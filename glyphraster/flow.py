@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import COUNTED_RUN_CHARS, Cells, cell_tables, close_run, encode_cells
+from glyphraster.cells import COUNTED_RUN_CHARS, Cells, cell_tables, close_run, encode_cells, escape_bodies
 from glyphraster.chain import FontChain
-from glyphraster.escapes import escape_body
 from glyphraster.font import BitmapFont
 from glyphraster.rows import Room, row_heights
 from glyphraster.stream import TextStream
@@ -73,12 +71,8 @@ def _written_page(source: TextStream, font: BitmapFont, room: Room, likely_chars
     return piece, page.reshape(-1, room.columns)[:rows]
 
 
-_MOST_BODY_CELLS = 0x110000 * 8
-"""Room for the length and the body of every escape; memory that is not written to is not taken."""
-
-
 class PageWriter:
-    """Write text into the cells of a page with the kernel, and tell it what escapes hold."""
+    """Write text into the cells of a page with the kernel."""
 
     def __init__(self, font: BitmapFont) -> None:
         from glyphraster._kernels import flow_kernel
@@ -87,8 +81,7 @@ class PageWriter:
         self._tables, self._kernel = tables, flow_kernel()
         self.blank, self.dtype = tables.blank, tables.cell_of.dtype
         self._spans = np.zeros(0, np.uint8) if tables.spans is None else tables.spans
-        self._body_at, self._bodies = np.zeros(0x110000, np.int32), np.zeros(_MOST_BODY_CELLS, self.dtype)
-        self._end, self._lock = 0, threading.Lock()
+        self._bodies = escape_bodies(font)
         self._marks = np.array([tables.blank, tables.pad, tables.open, tables.close], self.dtype)
 
     def write(self, text: str, columns: int, at: int, used: int, page: Cells) -> tuple[int, int]:
@@ -96,25 +89,17 @@ class PageWriter:
         codes, tables = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), self._tables
         while True:
             at, used, wanted = self._kernel(
-                codes, tables.cell_of, tables.missing, self._spans, (self._body_at, self._bodies), self._marks,
+                codes, tables.cell_of, tables.missing, self._spans, (self._bodies.at, self._bodies.cells), self._marks,
                 tables.counts, COUNTED_RUN_CHARS, columns, at, used, page,
             )
             if not wanted:
                 return at, used
-            self._learn(int(codes[at]))
-
-    def _learn(self, code: int) -> None:
-        """Put length and cells of an escape's body behind those known, and only then its place into the table."""
-        letters = np.frombuffer(escape_body(code).encode("utf-32-le"), "<u4")
-        with self._lock:
-            start, end = self._end + 1, self._end + 1 + len(letters)
-            self._bodies[self._end], self._bodies[start:end] = len(letters), self._tables.cell_of[letters]
-            self._body_at[code], self._end = start, end
+            self._bodies.learn(int(codes[at]))
 
 
 @functools.lru_cache(maxsize=16)
 def page_writer(font: BitmapFont) -> PageWriter:
-    """Return the writer of a font, which keeps the escapes that it learns."""
+    """Return the writer of a font."""
     return PageWriter(font)
 
 
