@@ -125,15 +125,19 @@ def growth():
 
 
 STREAM = """
-import resource, sys
+import re, sys
 import glyphraster as gr
+def size(what):
+    with open("/proc/self/status") as status:
+        return int(re.search(what + r":\\s+(\\d+)", status.read())[1])
 piece = open(sys.argv[1], encoding="utf-8", newline="").read()
-for page in gr.iter_pages(piece[:200_000], "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
-with open("/proc/self/statm") as statm:
-    idle = int(statm.read().split()[1]) * resource.getpagesize() / 1024
+for page in gr.iter_pages(piece[:300_000], "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
+with open("/proc/self/clear_refs", "w") as peaks:
+    peaks.write("5")
+idle = size("VmRSS")
 chunks = (piece for _ in range(int(sys.argv[2])))
 for page in gr.iter_pages(chunks, "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - idle) / 1024)
+print((size("VmHWM") - idle) / 1024)
 """
 FIRST_PAGE = "import glyphraster; glyphraster.render('text ' * 2000, 'claude-fable-5')[0].png()"
 
