@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test lint types lock font pictures bench table clean
+.PHONY: setup demo test lint types lock font pictures bench peers table chart clean
 
 setup: $(READY)
 
@@ -34,11 +34,18 @@ font: $(READY)
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py
 
+# Speed: each stage; every peer that is present (PEERS_DIR=...), for the chart; what is reached of what was asked.
 bench: $(READY)
 	$(BIN)/python -m pytest benchmarks -o addopts=--import-mode=importlib -o pythonpath=benchmarks --benchmark-columns=median,ops
 
+peers: $(READY)
+	$(BIN)/python benchmarks/peers.py --json docs/speed.json
+
 table: $(READY)
 	$(BIN)/python benchmarks/table.py
+
+chart: $(READY)
+	$(BIN)/python benchmarks/chart.py docs/speed.json docs/images/speed.png
 
 lock:
 	uv pip compile pyproject.toml --group dev --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate -o requirements.lock

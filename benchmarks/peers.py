@@ -35,7 +35,7 @@ DEJAVU = "DejaVuSansMono.ttf"
 
 @dataclass(frozen=True)
 class Peer:
-    """``drawn`` takes a job and returns what drive_python.py says; ``chars`` is how much text it gets: a slice."""
+    """Answer a job as drive_python.py does; get ``chars`` of a text, ``samples`` of which are probed for loss."""
 
     name: str
     drawn: object
@@ -167,6 +167,7 @@ def measured(labels=tuple(TEXTS), *, loss=True):
                 "chars_per_cpu_s": len(part) / statistics.median(got["times"]),
                 "bytes_per_char": got["bytes"] / len(part),
                 "lost": 0.0 if isinstance(peer.drawn, Ours) else probe.lost(got["probes"]) if loss else None,
+                "samples": None if isinstance(peer.drawn, Ours) else peer.samples,
             })  # fmt: skip
     return rows
 
@@ -179,11 +180,11 @@ def show(rows):
     best = {row["text"]: row["chars_per_cpu_s"] for row in reversed(rows) if row["peer"].startswith("ours")}
     for row in rows:
         ratio, ours = best[row["text"]] / row["chars_per_cpu_s"], row["peer"].startswith("ours")
-        lost = "-" if row["lost"] is None else "none, read back" if ours else f"{row['lost']:.0%}"
+        lost = "-" if row["lost"] is None else "none, read back" if ours else f"{row['lost']:.0%} of {row['samples']}"
         speed, size = f"{row['chars_per_cpu_s'] / 1e6:.3f}", f"{row['bytes_per_char']:.2f}"
         table.add_row(row["peer"], row["text"], speed, size, lost, f"{ratio:.1f}x", end_section=row is rows[-1])
     Console(width=100).print(table)
-    print("lost: of 120 characters (40 of slow peers), those whose change changes no page; give or take a tenth")
+    print("lost: of so many characters, those that can change and no page does; of 120 give or take 8 %, of 40 15 %")
 
 
 def main():
@@ -191,12 +192,12 @@ def main():
     parser.add_argument("--json", type=Path, help="write the rows here as well")
     parser.add_argument("--no-loss", action="store_true", help="do not probe what is lost: half the time")
     options = parser.parse_args()
-    with common.Calibrated() as machine:
+    with common.Calibrated() as pace:
         rows = measured(loss=not options.no_loss)
     show(rows)
-    print(machine)
+    print(pace)
     if options.json:
-        options.json.write_text(json.dumps({"peers": rows}, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps({"pace": str(pace), "peers": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -188,9 +188,10 @@ def threads():
 
 def files():
     """Measure render_files on eight files, where it exists."""
-    what, helper = "two workers on two cores, wall time, render_files", getattr(gr, "render_files", None)
+    row = functools.partial(Row, "two workers on two cores, wall time, render_files", least=1.6, aim=1.9)
+    helper = getattr(gr, "render_files", None)
     if helper is None:
-        return Row(what, None, missing=NOT_YET)
+        return row(None, missing=NOT_YET)
     with tempfile.TemporaryDirectory() as place:
         paths = [Path(place, f"{number}.txt") for number in range(8)]
         for path in paths:
@@ -204,8 +205,8 @@ def files():
         try:
             one, two = common.in_turn([lambda: drawn(1), lambda: drawn(2)], 9, min, time.perf_counter)
         except TypeError as error:
-            return Row(what, None, missing=f"called wrongly: {error}")
-    return Row(what, one / two, 1.6, 1.9)
+            return row(None, missing=f"called wrongly: {error}")
+    return row(one / two)
 
 
 STREAM = """
@@ -307,7 +308,7 @@ def main():
     parser.add_argument("--json", type=Path, help="write the rows here as well")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="measure these alone")
     options = parser.parse_args()
-    with common.Calibrated() as machine:
+    with common.Calibrated() as pace:
         rows = [row for group in options.only for row in GROUPS[group]()]
     show(rows)
     asked = [row for row in rows if row.least is not None]
@@ -316,10 +317,10 @@ def main():
     print(f"{len(asked)} rows ask for a figure: {len(missed)} missed, {without} without one")
     if "threads" in options.only and os.getloadavg()[0] > 2.5:
         print("other work took part of the cores: wall time of two threads says nothing now")
-    print(machine)
+    print(pace)
     if options.json:
         said = [asdict(row) | {"verdict": row.verdict} for row in rows]
-        options.json.write_text(json.dumps({"table": said, "machine": str(machine)}, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps({"table": said, "pace": str(pace)}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
