@@ -212,7 +212,7 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     _put_counts(cells, starts + digits, lengths, tables)
     kept = ~_covered(starts + digits, lengths - digits, len(codes))
     if not (len(missing) or len(wide) or len(tabs)):
-        return cells[kept], np.cumsum(kept)
+        return cells[kept], _whole_counts(np.cumsum(kept), starts, digits)
     body_cells, lengths = escape_bodies(font).of(codes[missing])
     widths = kept.view(np.uint8)
     widths[missing] = lengths + 2
@@ -225,7 +225,7 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     out[_spans(ends[missing] - 1 - lengths, lengths)] = body_cells
     out[ends[missing] - 1] = tables.close
     out[ends[missing] - lengths - 2] = tables.open
-    return out, ends
+    return out, _whole_counts(ends, starts, digits)
 
 
 def escape_cost(text: str, font: BitmapFont) -> tuple[int, int]:
@@ -245,6 +245,16 @@ def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
 
 
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _whole_counts(
+    ends: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], digits: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Let all blanks of a counted run end where its count ends, so that no page is cut inside a count."""
+    for place in range(int(digits.max(initial=1)) - 1):
+        longer = digits > place + 1
+        ends[starts[longer] + place] = ends[starts[longer] + digits[longer] - 1]
+    return ends
 
 
 def _wide(codes: Codes, tables: CellTables) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

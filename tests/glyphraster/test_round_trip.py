@@ -296,3 +296,13 @@ def test_without_isal_pages_are_deflated_and_read_by_zlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "isal", None)
     assert decode_png(page.png())[1]["encoder"] == "zlib-2"
     assert gr.read(page.png()) == LONG
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("run", [1, 2, 3, 4, 9, 10, 40, 1000])
+def test_no_page_ends_inside_a_count(engine, run):
+    geometry = gr.PageGeometry(height_px=32, width_px=150, pitch_y_px=8, pitch_x_px=5)
+    for before in range(112, 122):
+        for text in ("x" * before + " " * run + "y" * 130, "\ud800" + "x" * (before - 6) + " " * run + "é\ud800"):
+            plans = gr.plan_pages(text, FONT, geometry, engine=engine)
+            assert gr.read([Page(plan=plan, font=FONT, geometry=geometry) for plan in plans]) == text
