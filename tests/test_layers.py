@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output",
-        "bdf distance legibility provider",
-        "source cells geometry typeface fitting precedence profiles",
+        "font png _lanes tables billing stream escapes clean fontfile charset rules choice output",
+        "bdf distance legibility provider _kernel_cache",
+        "source cells geometry typeface fitting precedence profiles _kernels",
         "lookup",
         "importer source_format chain",
         "rows",
@@ -152,9 +152,9 @@ class TestLayers:
         writers = {dotted(file) for file in files() if writes(file)}
         assert writers == {"glyphraster.output"}
 
-    def test_only_the_kernels_import_numba(self):
+    def test_only_the_kernels_and_their_cache_import_numba(self):
         users = {name for name, targets in IMPORTS.items() if any(within(target, "numba") for target in targets)}
-        assert users == {"glyphraster._kernels"}
+        assert users == {"glyphraster._kernels", "glyphraster._kernel_cache"}
 
     def test_all_code_is_within_the_size_of_a_file(self):
         longest = {dotted(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files()}
