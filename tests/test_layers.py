@@ -225,6 +225,12 @@ class TestExports:
     def test_an_offered_name_exists_and_is_documented(self, package, name):
         assert documentation(getattr(package, name)) or name in documented_constants()
 
+    @pytest.mark.parametrize("package", [package for package, _ in ROOTS])
+    def test_a_root_lists_what_it_offers_and_has_nothing_else(self, package):
+        assert {*package.__all__} <= {*dir(package)}
+        with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+            package.no_such_name  # noqa: B018
+
 
 def documentation(value):
     """The docstring that someone wrote for a class or a function; not one that is inherited or made up."""

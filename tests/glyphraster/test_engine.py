@@ -71,6 +71,14 @@ print(json.dumps(seen(gr.render("short", "claude-fable-5")[0])[1]))
 """
         assert not watched(code)
 
+    def test_what_only_draws_loads_neither_reader_nor_importer(self):
+        code = """
+gr.render(text[:800], "claude-fable-5")[0].png()
+others = {"glyphraster.reader", "glyphraster.importer", "glyphraster._kernels", "PIL"}
+print(json.dumps(sorted(others & {*sys.modules})))
+"""
+        assert watched(code) == []
+
     def test_an_unknown_engine_is_refused_with_the_known_ones(self):
         with pytest.raises(ArgumentError, match="no engine 'gpu'; there is auto, numba, numpy"):
             engine.chosen_engine("gpu")
