@@ -31,6 +31,7 @@ LAYERS = {
         "page recognise",
         "alteration",
         "raster reader specimen commandline",
+        "warmup",
         "__init__",
         "cli",
     ],
@@ -200,7 +201,7 @@ class TestLoading:
         assert modules_loaded(script, "--help") & {"numba", "llvmlite", "PIL", "anthropic", "openai"} == set()
 
     @pytest.mark.parametrize(("name", "commands"), [
-        ("contextkit", ["compact", "restore", "recall"]), ("glyphraster", ["render", "read", "font"]),
+        ("contextkit", ["compact", "restore", "recall"]), ("glyphraster", ["render", "read", "warmup", "font"]),
     ])
     def test_the_help_of_a_command_names_its_commands(self, name, commands):
         script = Path(sysconfig.get_path("scripts")) / name

@@ -242,3 +242,39 @@ except gr.GlyphrasterError as error:
         message, chosen = json.loads(done.stdout)
         assert "engine 'numba' cannot run here: no such library" in message
         assert chosen == "numpy"
+
+
+def warm_up(*arguments, cache):
+    """What ``glyphraster warmup`` says, and its exit code."""
+    done = subprocess.run(
+        [sys.executable, "-m", "glyphraster.cli", "warmup", *arguments], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}, cwd=ROOT,
+    )
+    assert done.stderr == ""
+    return done.stdout, done.returncode
+
+
+class TestWarmup:
+    def test_a_page_after_it_compiles_nothing(self, tmp_path):
+        out, code = warm_up(cache=tmp_path)
+        assert code == 0
+        assert f"{len(kernels_in(tmp_path))} compiled and kept" in out
+        assert str(tmp_path) in out
+        fonts = ("glyph5x9", "glyph6x10", "glyph8x13")
+        settings = [{"fonts": font, "scale": scale} for font in fonts for scale in (1, 2)]
+        uses = said(start(f"import json; [draw(**each) for each in {settings}]; print(json.dumps(uses()))", tmp_path))
+        assert {how for _, how in uses} == {"loaded"}
+        assert warm_up("--check", cache=tmp_path)[1] == 0
+
+    def test_a_check_names_what_is_missing_and_writes_nothing(self, copied):
+        before = kernels_in(copied)
+        out, code = warm_up("--check", "--font", "glyph5x8", cache=copied)
+        assert "2 loaded, 0 compiled and kept, 2 missing" in out
+        assert code == 1
+        assert kernels_in(copied) == before
+
+    def test_a_cache_that_cannot_be_written_is_an_error(self, tmp_path):
+        (tmp_path / "file").touch()
+        out, code = warm_up("--font", "glyph5x8", "--scale", "1", cache=tmp_path / "file")
+        assert "3 compiled but not kept: nothing can be written there" in out
+        assert code == 1
