@@ -1,7 +1,7 @@
 """The numba kernels: same results as :mod:`glyphraster._lanes`, which says what lanes are.
 
-The only module that imports numba. Each width of glyphs has kernels of its own, so that their loops over pieces unroll.
-Nothing compiles at import.
+Each width of glyphs has kernels of its own, so that their loops over pieces unroll. Nothing compiles at import;
+:mod:`glyphraster._kernel_cache`, which alone imports numba as well, keeps what is compiled.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from glyphraster._kernel_cache import kernel
 from glyphraster._lanes import EACH_BYTE, GROUP, Cells, Pixels, Words
 
 _U64 = np.uint64
@@ -27,6 +28,13 @@ def _swapped(low: Any, high: Any, bits: Any, mask: Any) -> Any:  # noqa: ANN401 
     return low ^ (part << bits), high ^ part
 
 
+def _as_compiled(glyphs: Cells) -> Cells:
+    """Return cells in rows and read-only, whether a plan holds them or not: a kernel is compiled once, not for each."""
+    shown = np.ascontiguousarray(glyphs).view()
+    shown.setflags(write=False)
+    return shown
+
+
 @functools.cache
 def pack_kernel(width_px: int) -> Callable[..., None]:  # noqa: C901  (one nest of loops)
     """Return the kernel of :func:`pack_glyphs` for one width.
@@ -35,7 +43,7 @@ def pack_kernel(width_px: int) -> Callable[..., None]:  # noqa: C901  (one nest 
     """
     pieces = -(-width_px // 8)
 
-    @njit(nogil=True, boundscheck=False, cache=True)
+    @kernel(f"pack-{width_px}")
     def pack(glyphs, lanes, pitch_px, columns, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         groups, blank = (glyphs.shape[1] + GROUP - 1) // GROUP, lanes.shape[0] - 1
         blocks = (glyphs.shape[1] * width_px + 63) // 64
@@ -96,14 +104,14 @@ def pack_glyphs(
     blocks = -(-(stride - 1) // 8)
     words = np.ndarray((height - 1, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
     columns = np.full(-(-glyphs.shape[1] // GROUP) * width_px + 8, _ALL)
-    pack_kernel(width_px)(glyphs, lanes, pitch_px, columns, words)
+    pack_kernel(width_px)(_as_compiled(glyphs), lanes, pitch_px, columns, words)
 
 
 @functools.cache
 def draw_kernel(pieces: int, scale: int) -> Callable[..., None]:
     """Return the kernel of :func:`draw_glyphs` for glyphs of so many pieces."""
 
-    @njit(nogil=True, boundscheck=False, cache=True)
+    @kernel(f"draw-{pieces}-{scale}")
     def draw(glyphs, inks, pitch_y_px, pitch_x_px, left_px, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         for row in range(glyphs.shape[0]):
             for line in range(inks.shape[0]):
@@ -129,7 +137,7 @@ def draw_glyphs(
     padded = np.full((*inks.shape[:2], pieces * 8), 255, np.uint8)
     padded[..., : inks.shape[2]] = inks
     words = np.ndarray((height - 1, width), "<u8", buffer=page.data, strides=(width, 1))
-    draw_kernel(pieces, scale)(glyphs, padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
+    draw_kernel(pieces, scale)(_as_compiled(glyphs), padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
 
 
 @njit(inline="always")
@@ -181,7 +189,7 @@ def flow_kernel() -> Callable[..., tuple[int, int, bool]]:  # noqa: C901  (one l
     0.12 ms for a page of 93,000 cells of source code; :func:`glyphraster.cells.encode_cells` takes 1.2 ms.
     """
 
-    @njit(nogil=True, boundscheck=False, cache=True)
+    @kernel("flow")
     def flow(  # type: ignore[no-untyped-def]  # noqa: ANN202
         codes, cell_of, missing, spans, bodies, marks, counts, counted_from, columns, at, used, page  # noqa: ANN001
     ):

@@ -142,6 +142,27 @@ def verify(
     raise typer.Exit(EXIT_CHECK_FAILED)
 
 
+@app.command()
+def warmup(
+    font: Annotated[
+        list[str] | None, typer.Option(help="A font's name or path, once more for each; all shipped ones by default.")
+    ] = None,
+    scale: Annotated[list[int] | None, typer.Option(min=1, help="Once more for each; 1 and 2 by default.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a kernel is missing.")] = False,
+) -> None:
+    """Compile the kernels for long jobs ahead, for images and services.  Example: glyphraster warmup --check."""
+    from glyphraster.warmup import warmup as warm
+
+    warmth = warm(font or None, check=check, **({"scales": scale} if scale else {}))
+    said = [f"{warmth.loaded} loaded", f"{warmth.kept} compiled and kept"]
+    if warmth.lost:
+        said.append(f"{warmth.lost} {'missing' if check else 'compiled but not kept: nothing can be written there'}")
+    place = warmth.directory or "no directory: set NUMBA_CACHE_DIR"
+    typer.echo(f"{warmth.kernels} kernels in {warmth.cpu_s:.1f} s of CPU time, in {place}: {', '.join(said)}")
+    if warmth.lost:
+        raise typer.Exit(EXIT_CHECK_FAILED)
+
+
 @font_app.command("build")
 def font_build(
     source: Annotated[Path, typer.Argument(help="A .glyphs source, or a BDF of cells.")],

@@ -126,9 +126,9 @@ def iter_plans(
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
     _check(font, geometry, layout, decor)
     source, mid_line, room = TextStream(chunks), False, page_room(geometry, font)
-    compiled = chosen_engine(engine) == "numba"
     before, likely_chars = after or _NOTHING, room.rows(font.line_height_px) * room.columns
     while True:
+        compiled = chosen_engine(engine) == "numba"  # asked anew: a long stream changes over on its way
         plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, mid_line, compiled)
         if not piece:
             return

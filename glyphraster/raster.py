@@ -129,7 +129,7 @@ def render(
         pitch_px=pitch_px,
         caption=caption,
         line_numbers=line_numbers,
-        engine=chosen_engine(engine, len(text)),
+        engine=engine,
         after=after,
     )
     if not view:
@@ -161,6 +161,7 @@ def iter_pages(
 
     Other parameters and errors as :func:`render`.
     """
+    chosen_engine(engine, len(text) if isinstance(text, str) else 0)  # a long text loads the kernels
     setting = _Setting(
         model=model,
         profile=page_profile(model, route),
@@ -168,7 +169,7 @@ def iter_pages(
         pitch_px=pitch_px,
         layout=layout,
         decor=Decor(caption=caption, line_numbers=line_numbers),
-        engine=chosen_engine(engine),
+        engine=engine,
         after=after,
     )
     chunks = (text,) if isinstance(text, str) else text
