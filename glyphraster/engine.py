@@ -12,7 +12,7 @@ import numpy as np
 
 from glyphraster import _lanes
 from glyphraster._lanes import Pixels
-from glyphraster.cells import Cells
+from glyphraster.celltables import Cells
 from glyphraster.errors import ArgumentError, EngineError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry

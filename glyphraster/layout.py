@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glyphraster import flow, lines
-from glyphraster.cells import LONGEST_ATOM_CELLS, Cells
+from glyphraster.cells import LONGEST_ATOM_CELLS
+from glyphraster.celltables import Cells
 from glyphraster.checksum import crc32
 from glyphraster.decor import Decor, decorated
 from glyphraster.engine import Engine, chosen_engine

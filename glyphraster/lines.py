@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, Cells, cell_tables, close_run, encode_cells
+from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, close_run, encode_cells
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont, Mark
 from glyphraster.rows import Room, is_tall, row_heights

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from glyphraster._lanes import Pixels
-from glyphraster.cells import Cells, cell_tables, decode_cells
+from glyphraster.cells import decode_cells
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.chain import FontChain
 from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ReadError

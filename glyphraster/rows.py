@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import Cells
+from glyphraster.celltables import Cells
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry

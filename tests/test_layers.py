@@ -21,7 +21,7 @@ LAYERS = {
     "glyphraster": [
         "errors",
         "font png _lanes tables billing stream escapes clean fontfile charset rules choice output checksum",
-        "bdf distance legibility provider _kernel_cache",
+        "bdf distance legibility provider _kernel_cache celltables",
         "source cells geometry typeface fitting precedence profiles _kernels",
         "lookup",
         "importer source_format chain",
