@@ -70,6 +70,8 @@ def render(
         clean=clean,
         engine=engine,  # type: ignore[arg-type]  # checked there
     )
+    if not pages:
+        raise ArgumentError(f"{file} is empty in the view {clean!r}: there is nothing to draw")
     with staged_directory(out, _holds_only_pages) as stage:
         for page in pages:
             write_atomically(stage / f"page-{page.index:03d}.png", page.png("gray1"))

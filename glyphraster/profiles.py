@@ -65,12 +65,11 @@ def _shipped() -> ProfileTable:
 
 
 @functools.cache
-def page_widths_px() -> frozenset[int]:
-    """Return the width of every page of every shipped profile, on every route."""
+def every_profile() -> tuple[PageProfile, ...]:
+    """Return every shipped profile, on its maker's route and on all others."""
     table = _shipped()
     own = [table.default, *(row.profile for row in table.rows)]
-    carried = [route.tightened(profile) for route in table.routes for profile in own]
-    return frozenset(profile.page_width_px for profile in [*own, *carried])
+    return (*own, *(route.tightened(profile) for route in table.routes for profile in own))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from glyphraster.geometry import PageGeometry
 from glyphraster.layout import text_crc32, unrolled
 from glyphraster.page import RECORD_VERSION, Page
 from glyphraster.png import decode_rows, unpacked
-from glyphraster.recognise import Reading, recognise
+from glyphraster.recognise import TRACKINGS_PX, Reading, recognise
 from glyphraster.rows import Bands, from_run_lengths, height_px, page_room
 from glyphraster.scan import scan
 
@@ -198,7 +198,7 @@ def _placed(name: str, picture: _Picture, record: dict[str, Any], font: BitmapFo
 
 
 def _bare(name: str, pixels: Pixels, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Bare:
-    tried = [font_chain(fonts)] if fonts else [load_font(shipped) for shipped in shipped_fonts()]
+    tried = _on_columns(font_chain(fonts)) if fonts else [load_font(shipped) for shipped in shipped_fonts()]
     try:
         reading = recognise(pixels, tried, geometry)
     except ReadError as error:
@@ -206,6 +206,13 @@ def _bare(name: str, pixels: Pixels, fonts: Sequence[BitmapFont], geometry: Page
     if reading is None:
         raise ReadError(f"{name} does not read: {altered_pixels(pixels, tried)}; fetch or render it again")
     return _Bare(name=name, reading=reading)
+
+
+def _on_columns(font: BitmapFont) -> list[BitmapFont]:
+    """Return a font on columns of each width that is tried, where it has glyphs that several columns cut."""
+    if font.spans.max() == 1 and not isinstance(font, FontChain):
+        return [font]
+    return [font_chain([font], cell_width_px=font.cell_width_px + tracking) for tracking in TRACKINGS_PX]
 
 
 def _levels(array: npt.NDArray[Any]) -> Pixels:
