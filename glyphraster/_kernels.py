@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from glyphraster._kernel_cache import kernel
-from glyphraster._lanes import EACH_BYTE, GROUP, Cells, Pixels, Words
+from glyphraster._lanes import EACH_BYTE, GROUP, SLACK_ROWS, Cells, Pixels, Words
 
 _U64 = np.uint64
 _ALL = _U64(0xFFFFFFFFFFFFFFFF)
@@ -97,12 +97,12 @@ def pack_glyphs(
 ) -> None:
     """Do what its numpy twin does, faster.
 
-    ``page`` needs 8 more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from top to bottom, what
-    is too much is blank or drawn over later, and filter bytes are drawn over.
+    ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from
+    top to bottom, what is too much is blank or drawn over later, and filter bytes are drawn over.
     """
     height, stride = page.shape
     blocks = -(-(stride - 1) // 8)
-    words = np.ndarray((height - 1, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
+    words = np.ndarray((height - SLACK_ROWS // 2, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
     columns = np.full(-(-glyphs.shape[1] // GROUP) * width_px + 8, _ALL)
     pack_kernel(width_px)(_as_compiled(glyphs), lanes, pitch_px, columns, words)
 
@@ -128,7 +128,7 @@ def draw_kernel(pieces: int, scale: int) -> Callable[..., None]:
 def draw_glyphs(
     glyphs: Cells, inks: Pixels, pitch_y_px: int, pitch_x_px: int, scale: int, left_px: int, page: Pixels
 ) -> None:
-    """Do what its numpy twin does, faster; ``page`` needs a row more than shall be drawn.
+    """Do what its numpy twin does, faster; ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn.
 
     8 pixels are stored at once, and what is too much is paper, or drawn over by what comes next.
     """
@@ -136,7 +136,7 @@ def draw_glyphs(
     pieces = -(-inks.shape[2] // 8)
     padded = np.full((*inks.shape[:2], pieces * 8), 255, np.uint8)
     padded[..., : inks.shape[2]] = inks
-    words = np.ndarray((height - 1, width), "<u8", buffer=page.data, strides=(width, 1))
+    words = np.ndarray((height - SLACK_ROWS // 2, width), "<u8", buffer=page.data, strides=(width, 1))
     draw_kernel(pieces, scale)(_as_compiled(glyphs), padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
 
 

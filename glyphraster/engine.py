@@ -83,7 +83,7 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
         return _lanes.pack_pixels(draw_glyphs(glyphs, bands, font, geometry, engine))
     kernels, scale = _kernels(engine, glyphs.size), geometry.scale
     leading_px = geometry.pitch_y_px - font.line_height_px
-    page = np.full((geometry.height_px + SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
+    page = np.full((geometry.height_px + _lanes.SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
     slices = _slices(geometry.cell_width_px)
     if slices > 1:
         glyphs = _sliced(glyphs, slices, len(font.bitmaps))
@@ -100,17 +100,13 @@ def draw_glyphs(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
     """Draw a grid of cells whose rows show ``bands``: uint8 (height_px, width_px), 0 ink on 255 paper."""
     kernels, scale, margin_px = _kernels(engine, glyphs.size), geometry.scale, geometry.margin_px
     leading_px = geometry.pitch_y_px - font.line_height_px
-    page = np.full((geometry.height_px + 1, geometry.width_px), 255, np.uint8)
+    page = np.full((geometry.height_px + _lanes.SLACK_ROWS, geometry.width_px), 255, np.uint8)
     for rows, top_px, (first, last) in strips(bands, leading_px):
         kernels.draw_glyphs(
             glyphs[rows], _pixel_table(font, first, last, scale), (last - first + leading_px) * scale,
             geometry.cell_width_px, scale, margin_px, page[margin_px + top_px * scale :],
         )
     return page[: geometry.height_px]
-
-
-SLACK_ROWS = 8
-"""Rows below those of a page that kernels may write to, in whole blocks."""
 
 
 @functools.lru_cache(maxsize=32)

@@ -91,6 +91,22 @@ class TestCache:
         assert {how for _, how in second} == {"loaded"}
         assert ["pack-6", "kept"] in first
 
+    def test_each_kernel_is_compiled_for_one_signature_only(self, copied):
+        settings = [{"fonts": font, "scale": scale} for font in ("glyph5x8", "glyph6x10") for scale in (1, 2)]
+        code = f"""
+import json
+for each in {settings}:
+    for layout in ("flow", "lines", "columns"):
+        (page,) = gr.render({TEXT!r}, "claude-fable-5", layout=layout, caption="a", engine="numba", **each)
+        page.pixels
+        gr.read([page.png()])
+kernels = [use.kernel for use in _kernel_cache.USES]
+print(json.dumps([sorted(kernels), sorted(set(kernels))]))
+"""
+        every, distinct = said(start(code, copied))
+        assert every == distinct
+        assert len(every) == 5
+
     def test_a_damaged_file_is_compiled_again(self, copied):
         for file, content in zip(kernels_in(copied), (b"", b"x" * 50_000), strict=True):
             file.write_bytes(content)
