@@ -29,7 +29,7 @@ LAYERS = {
         "flow lines decor scan engine",
         "layout",
         "page recognise",
-        "alteration",
+        "alteration parallel",
         "raster reader specimen commandline",
         "warmup",
         "__init__",
