@@ -81,8 +81,12 @@ def render(
     said |= {"match": profile.match, "out": str(out), "font": pages[0].font.name}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
+    typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
+
+
+def _forced(tier: str, scale: int | None, pitch: str | None) -> str:
     forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
-    typer.echo(json.dumps(said) if as_json else _rendered(said, model, ", ".join(forced)))
+    return ", ".join(forced)
 
 
 def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
