@@ -63,7 +63,8 @@ def read(
     ReadError
         When pages are missing, doubled, altered or of several texts; the message names them, and says where it can
         whether a page was resized, cropped, recompressed or inverted. Also when bare pixels read as several texts.
-        Pages missing at the end cannot be noticed: no page says that it is the last, since text may yet follow.
+        Pages missing at the end cannot be noticed, for no page says that it is the last, since text may yet follow; nor
+        bare pixels cut off below a row that a page could end with.
     PngError
         When bytes are no PNG of ours.
     ArgumentError
