@@ -49,7 +49,7 @@ class Mark(enum.IntEnum):
     PAD = MARK_BASE + 7
     """Fills the end of a row that a wide glyph could not enter."""
     MARGIN = MARK_BASE + 8
-    """A rule between line numbers and text."""
+    """A dotted rule between line numbers and text; cells below one another join to one line."""
     COUNT_0 = MARK_BASE + 16
     """Ten small underlined digits: one or more of them in a row are the length of a run of spaces."""
     COUNT_1 = MARK_BASE + 17

@@ -221,6 +221,16 @@ class TestTheShippedFonts:
                 assert (pixel == "#") == (through or side in words), (character, side)
 
 
+    def test_rule_a_margin_of_dots_that_goes_on_evenly_in_the_row_below(self, each):
+        rows = picture(each, Mark.MARGIN)
+        assert len({row.index("#") for row in rows if "#" in row}) == 1
+        assert max(row.count("#") for row in rows) == 1
+        dots = [y for y, row in enumerate(2 * rows) if "#" in row]
+        steps = [below - above for above, below in itertools.pairwise(dots)]
+        assert 2 <= min(steps) <= max(steps) <= 3
+        assert min(steps) == max(steps) or each.cell_height_px == 13  # a prime number of rows has no even step
+
+
 class TestTheGlyphsStayApart:
     def test_no_two_share_a_picture(self, each):
         assert nearest(each, least=1) == []
