@@ -53,7 +53,6 @@ LAYERS = {
 SIDEWAYS = {
     ("glyphraster.font", "glyphraster.output"),
     ("glyphraster.png", "glyphraster._lanes"),
-    ("glyphraster._kernels", "glyphraster._lanes"),
     ("contextkit.turns", "contextkit.tokens"),
     ("contextkit.__main__", "contextkit.cli"),
 }
