@@ -54,7 +54,6 @@ SIDEWAYS = {
     ("glyphraster.font", "glyphraster.output"),
     ("glyphraster.png", "glyphraster._lanes"),
     ("glyphraster.png", "glyphraster.checksum"),
-    ("glyphraster._kernels", "glyphraster._lanes"),
     ("contextkit.turns", "contextkit.tokens"),
     ("contextkit.__main__", "contextkit.cli"),
 }
