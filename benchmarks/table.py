@@ -1,183 +1,292 @@
-"""The whole table of speed in one command: ``python benchmarks/table.py [--json FILE]`` (``make table``).
+"""The whole table of speed in one command: ``python benchmarks/table.py [--json FILE] [--only GROUP ...]``.
 
-Each row has the figure reached and the figure asked, as a ratio in this run: same text, same pages of 1568x1568 px in
-cells of 5x8, CPU time of one thread unless the row says otherwise. Peers count where PEERS_DIR names them.
+Each row has the figure reached and the figures asked, as a ratio in this run: same text, same pages of 1568x1568 px in
+cells of 5x8, CPU time of one thread unless the row says otherwise, the median of five runs at least, things compared
+run in turn. Peers count where they are found (benchmarks/peers.py says where). A row whose feature does not exist yet
+says so.
 """
 
 import argparse
+import functools
 import json
+import operator
+import os
+import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import repeat, starmap
 from pathlib import Path
 
 import common
 import numpy as np
 import peers
+from texts import TEXTS
 
 import glyphraster as gr
 from glyphraster.engine import draw_glyphs, packed_page
+from glyphraster.page import Page
 
-CODE, UNICODE = common.code_text(4_000_000), common.unicode_text(1_000_000)
+NUMBA = peers.imports(sys.executable, "numba")
+ENGINES = ("numba", "numpy") if NUMBA else ("numpy",)
+BEST = ENGINES[0]
+MODEL = "claude-fable-5"
+NO_PEER, NOT_YET, NOT_HERE = "no peer here", "not there yet", "not on this system"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Row:
+    """``least`` and ``aim`` are None where nothing was asked; ``missing`` says why there is no figure."""
+
     what: str
     reached: float | None
-    least: float
-    aim: float
+    least: float | None = None
+    aim: float | None = None
     unit: str = "x"
-    more_is_better: bool = True
+    at_most: bool = False
+    missing: str = NO_PEER
 
     @property
     def verdict(self):
         if self.reached is None:
-            return "no peer here"
-        better = (lambda asked: self.reached >= asked) if self.more_is_better else (lambda asked: self.reached <= asked)
-        return "aim met" if better(self.aim) else "met" if better(self.least) else "MISSED"
+            return self.missing
+        if self.least is None:
+            return "for comparison"
+        better = operator.le if self.at_most else operator.ge
+        return "aim met" if better(self.reached, self.aim) else "met" if better(self.reached, self.least) else "MISSED"
+
+
+at_most = functools.partial(Row, at_most=True)
+PXPIPE_CHARS_PER_CPU_S = 0.27e6
+"""Of text like ``unicode``, on the machine on which all peers were first measured: its source is on no registry."""
 
 
 def against_peers():
-    rows = peers.measured({"code": CODE, "unicode": UNICODE})
+    rows = peers.measured(loss=False)
     speed = {(row["peer"], row["text"]): row["chars_per_cpu_s"] for row in rows}
+    snapcompact = next((name for name, _ in speed if name.startswith("snapcompact")), "snapcompact")
 
-    def ratio(ours, peer, text):
-        return speed[ours, text] / speed[peer, text] if (peer, text) in speed else None
+    def ratio(peer, text, engine=BEST):
+        return speed[f"ours, {engine}", text] / speed[peer, text] if (peer, text) in speed else None
 
-    yield Row("code against snapcompact, native", ratio("ours, numba", "snapcompact", "code"), 40, 60)
-    yield Row(
-        "code against Pillow, bitmap font in mode 1", ratio("ours, numba", "Pillow bitmap, mode 1", "code"), 40, 60
-    )
-    yield Row("code against Pillow, TrueType", ratio("ours, numba", "Pillow TrueType", "code"), 200, 200)
-    yield Row("Unicode against snapcompact", ratio("ours, numba", "snapcompact", "unicode"), 80, 120)
-    yield Row("Unicode against 0.27 Mchar/s (pxpipe)", speed["ours, numba", "unicode"] / 0.27e6, 150, 150)
-    yield Row("code in numpy alone against snapcompact", ratio("ours, numpy", "snapcompact", "code"), 25, 30)
+    slower = common.calibration_ms() / common.CALIBRATION_MS
+    pxpipe = speed[f"ours, {BEST}", "unicode"] / PXPIPE_CHARS_PER_CPU_S
+    yield Row("code, against snapcompact, native", ratio(snapcompact, "code"), 40, 60)
+    yield Row("code, against Pillow, bitmap font in mode 1", ratio("Pillow bitmap, mode 1", "code"), 40, 60)
+    yield Row("code, against Pillow, TrueType", ratio("Pillow TrueType", "code"), 200, 200)
+    yield Row("unicode, against snapcompact", ratio(snapcompact, "unicode"), 80, 120)
+    yield Row("unicode, against pxpipe as once measured, 0.27 Mchar/s", pxpipe, 150, 150)
+    yield Row("  the same, were this machine as fast as that one", pxpipe * slower)
+    yield Row("  unicode, against pxpipe in this run", ratio("pxpipe", "unicode"))
+    yield Row("  words of 14 scripts, against snapcompact", ratio(snapcompact, "scripts"))
+    yield Row("code, numpy alone, against snapcompact", ratio(snapcompact, "code", "numpy"), 25, 30)
 
 
 def stages():
-    pages = list(common.pages_of(CODE[:1_000_000], "numba"))
-    grids = [(page.plan.glyphs, page.plan.bands, page.font, page.geometry) for page in pages]
-    rows = [packed_page(*grid, "numba") for grid in grids]
-    cells = common.cpu_s(lambda: list(common.pages_of(CODE[:1_000_000], "numba")))
-    packing = common.cpu_s(lambda: [packed_page(*grid, "numba") for grid in grids])
-    drawing = common.cpu_s(lambda: [draw_glyphs(*grid, "numba") for grid in grids])
-    page = np.empty((1568, 1568), np.uint8)
-    filling = common.cpu_s(lambda: [page.fill(255) for _ in grids])
-    encoder = isal_or_zlib()
-    deflating = common.cpu_s(lambda: [encoder(each.data, 2) for each in rows])
-    yield Row(
-        "text to cells and drawing, of the time of deflate",
-        (cells + packing) / deflating,
-        0.25,
-        0.1,
-        more_is_better=False,
-    )
-    yield Row("drawing a uint8 page, of ndarray.fill", drawing / filling, 3, 2, more_is_better=False)
-    yield Row("drawing 1-bit rows, times as fast as uint8", drawing / packing, 1, 3)
-    sizes = [sum(len(zlib.compress(each.data, level)) for each in rows) for level in (2,)]
-    yield Row(
-        "bytes, of zlib level 2",
-        sum(len(encoder(each.data, 2)) for each in rows) / sizes[0],
-        1,
-        1,
-        more_is_better=False,
-    )
+    text = TEXTS["code"](1_000_000)
+    deflate = isal_deflate() or zlib.compress
+    for engine in ENGINES:
+        pages = [(*common.drawn_from(page), engine) for page in common.pages_of(text, engine)]
+        rows, blank = [packed_page(*page) for page in pages], np.empty((1568, 1568), np.uint8)
+        cells, packing, drawing, filling, deflating = common.in_turn([
+            lambda engine=engine: common.drain(common.pages_of(text, engine)),
+            lambda pages=pages: common.drain(starmap(packed_page, pages)),
+            lambda pages=pages: common.drain(starmap(draw_glyphs, pages)),
+            lambda pages=pages, blank=blank: common.drain(map(blank.fill, repeat(255, len(pages)))),
+            lambda rows=rows: common.drain(map(deflate, rows, repeat(2))),
+        ], 9)  # fmt: skip
+        asked = (0.25, 0.1), (3, 2), (1, 3)
+        first, second, third = asked if engine == BEST else [(None, None)] * 3
+        both = (cells + packing) / deflating
+        yield at_most(f"text to cells and 1-bit rows, of the time of deflate, {engine}", both, *first)
+        yield at_most(f"  of that, text to cells, {engine}", cells / deflating)
+        yield at_most(f"drawing a uint8 page, of ndarray.fill, {engine}", drawing / filling, *second)
+        yield Row(f"drawing 1-bit rows, times as fast as uint8, {engine}", drawing / packing, *third)
 
 
-def isal_or_zlib():
+def isal_deflate():
     try:
         from isal import isal_zlib
     except ImportError:
-        return zlib.compress
+        return None
     return isal_zlib.compress
 
 
+def bytes_written():
+    """Compare streams alone: chunks and a page's record are no encoder's."""
+    text = TEXTS["code"](1_000_000)
+    pages = list(common.pages_of(text, BEST))
+    rows = [packed_page(*common.drawn_from(page), BEST) for page in pages]
+    ours = sum(stream_bytes(page.png()) for page in pages)
+    yield at_most("bytes, of zlib level 2", ours / sum(len(zlib.compress(each.data, 2)) for each in rows), 1, 1)
+    name, deflate = libdeflate()
+    try:
+        small = sum(stream_bytes(page.png(small=True)) for page in pages)
+    except TypeError:
+        yield at_most("bytes of small=True", None, 1, 1, missing=NOT_YET)
+        return
+    yield at_most(f"bytes of small=True, of {name} level 6", small / sum(len(deflate(each)) for each in rows), 1, 1)
+    png = Page.png, functools.partial(Page.png, small=True)
+    fast, slow = common.in_turn([lambda draw=draw: common.drain(map(draw, pages)) for draw in png])
+    yield at_most("  time of small=True, of that without", slow / fast)
+
+
+def stream_bytes(png):
+    """Return the bytes of a PNG's IDAT chunks."""
+    at, size = 8, 0
+    while at < len(png):
+        length, kind = struct.unpack_from(">I4s", png, at)
+        size += length if kind == b"IDAT" else 0
+        at += 12 + length
+    return size
+
+
+def libdeflate():
+    try:
+        import deflate
+    except ImportError:
+        return "zlib", lambda rows: zlib.compress(rows.data, 6)
+    return "libdeflate", lambda rows: deflate.zlib_compress(rows.data, 6)
+
+
 def reading():
-    for engine in ("numba", "numpy"):
-        pngs = common.pngs_of(CODE[:1_000_000], engine)
-        ratio = common.cpu_s(lambda pngs=pngs: gr.read(pngs)) / common.cpu_s(
-            lambda engine=engine: common.pngs_of(CODE[:1_000_000], engine)
-        )
-        yield Row(f"reading back, of the time of drawing in {engine}", ratio, 3, 1, more_is_better=False)
+    text = TEXTS["code"](1_000_000)
+    for engine in ENGINES:
+        pngs = common.pngs_of(text, engine)
+        jobs = [lambda pngs=pngs: gr.read(pngs), lambda engine=engine: common.pngs_of(text, engine)]
+        back, forth = common.in_turn(jobs)
+        yield at_most(f"reading pages back, of the time of rendering them, {engine}", back / forth, 3, 1)
 
 
 def threads():
-    def two():
+    """Measure wall time, the least of nine in turn: other work on the machine takes a core from the second thread."""
+    text = TEXTS["code"](4_000_000)
+    pages = list(common.pages_of(text, BEST))
+    wall = functools.partial(common.in_turn, runs=9, pick=min, clock=time.perf_counter)
+
+    def pooled(planned):
         with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda page: page.png(), common.pages_of(CODE, "numba")))
+            return list(pool.map(lambda page: page.png(), planned))
 
-    one = common.wall_s(lambda: common.pngs_of(CODE, "numba"))
-    yield Row("two threads on two cores, wall time", one / common.wall_s(two), 1.6, 1.9)
+    one, two = wall([lambda: [page.png() for page in pages], lambda: pooled(pages)])
+    yield Row("two threads on two cores, wall time, pages to PNG", one / two, 1.6, 1.9)
+    one, two = wall([lambda: common.pngs_of(text, BEST), lambda: pooled(common.pages_of(text, BEST))])
+    yield Row("  the same, text to PNG, cells in one thread", one / two)
+    helper, what = getattr(gr, "encode_pages", None), "  the same, text to PNG, by encode_pages"
+    if helper is None:
+        yield Row(what, None, missing=NOT_YET)
+    else:
+        one, two = wall([lambda n=n: list(helper(common.pages_of(text, BEST), workers=n)) for n in (1, 2)])
+        yield Row(what, one / two)
+    yield files()
 
 
-def growth():
-    long = common.code_text(10_000_000)
-    lines = long.replace("\n", " ")
-    for engine in ("numba", "numpy"):
-        jobs = [lambda text=text, engine=engine: common.pngs_of(text, engine) for text in (long[:100_000], long, lines)]
-        short, whole, one_line = common.interleaved_s(jobs)
-        yield Row(f"10 MB, of 100 x 100 kB, {engine}", whole / short / 100, 1.15, 1.15, more_is_better=False)
-        yield Row(f"one line of 10 MB, of short lines, {engine}", one_line / whole, 1.0, 1.0, more_is_better=False)
+def files():
+    """Measure render_files on eight files, where it exists."""
+    what, helper = "two workers on two cores, wall time, render_files", getattr(gr, "render_files", None)
+    if helper is None:
+        return Row(what, None, missing=NOT_YET)
+    with tempfile.TemporaryDirectory() as place:
+        paths = [Path(place, f"{number}.txt") for number in range(8)]
+        for path in paths:
+            path.write_text(TEXTS["code"](500_000), encoding="utf-8", newline="")
+
+        def drawn(workers):
+            with tempfile.TemporaryDirectory() as out:
+                for _ in helper(paths, Path(out, "pages"), model=MODEL, workers=workers) or ():
+                    pass
+
+        try:
+            one, two = common.in_turn([lambda: drawn(1), lambda: drawn(2)], 9, min, time.perf_counter)
+        except TypeError as error:
+            return Row(what, None, missing=f"called wrongly: {error}")
+    return Row(what, one / two, 1.6, 1.9)
 
 
 STREAM = """
 import re, sys
 import glyphraster as gr
-def size(what):
+def size_kb(what):
     with open("/proc/self/status") as status:
         return int(re.search(what + r":\\s+(\\d+)", status.read())[1])
-piece = open(sys.argv[1], encoding="utf-8", newline="").read()
-for page in gr.iter_pages(piece[:300_000], "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
+def draw(chunks):
+    for page in gr.iter_pages(chunks, "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
+with open(sys.argv[1], encoding="utf-8", newline="") as file:
+    piece = file.read()
+draw([piece[:300_000]])
 with open("/proc/self/clear_refs", "w") as peaks:
     peaks.write("5")
-idle = size("VmRSS")
-chunks = (piece for _ in range(int(sys.argv[2])))
-for page in gr.iter_pages(chunks, "claude-fable-5", tier="dense", engine=sys.argv[3]): page.png()
-print((size("VmHWM") - idle) / 1024)
+idle = size_kb("VmRSS")
+draw(piece for _ in range(int(sys.argv[2])))
+print((size_kb("VmHWM") - idle) / 1024)
 """
-FIRST_PAGE = "import glyphraster; glyphraster.render('text ' * 2000, 'claude-fable-5')[0].png()"
+"""Idle is an engine that has drawn three pages: its tables are built, its kernels compiled."""
 
 
-def processes():
+def memory():
+    for engine in ENGINES:
+        grown = []
+        for millions in (10, 100):
+            with tempfile.TemporaryDirectory() as place:
+                file = Path(place, "piece")
+                file.write_text(TEXTS["code"](1_000_000), encoding="utf-8", newline="")
+                try:
+                    grown.append(float(child(STREAM, file, millions, engine)))
+                except subprocess.CalledProcessError:
+                    yield at_most(f"peak memory over idle, a stream, {engine}", None, 40, 20, "MB", missing=NOT_HERE)
+                    return
+        yield at_most(f"peak memory over idle, a stream of 100 MB, {engine}", grown[1], 40, 20, "MB")
+        yield at_most(f"  more than for a stream of 10 MB, {engine}", grown[1] - grown[0], 2, 2, "MB")
+
+
+FIRST_PAGE = f"import glyphraster; glyphraster.render('text ' * 2000, {MODEL!r}, tier='dense')[0].png()"
+
+
+def first_page():
+    """Measure fresh processes in turn, the median of nine; no kernel is cached, and none is kept."""
+    codes = ["pass", "import numpy", FIRST_PAGE]
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place, "piece")
-        file.write_text(CODE[:1_000_000], encoding="utf-8", newline="")
-        for millions in (20, 100):
-            grown = child(STREAM, file, millions, "numba")
-            yield Row(
-                f"peak memory over idle, a stream of {millions} MB", float(grown), 40, 20, "MB", more_is_better=False
-            )
-    bare, first = (min(child_cpu(code) for _ in range(5)) for code in ("pass", FIRST_PAGE))
-    yield Row("first page, fresh process, over bare Python", first - bare, 0.25, 0.2, "s", more_is_better=False)
+        empty = os.environ | dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"), place)
+        empty["PYTHONDONTWRITEBYTECODE"] = "1"
+        times = [[float(child(TIMED.format(code), env=empty)) for code in codes] for _ in range(10)][1:]
+    bare, numpy, first = (statistics.median(column) for column in zip(*times, strict=True))
+    yield at_most("first page, fresh process, over bare Python", first - bare, 0.25, 0.2, "s")
+    yield at_most("  of that, importing numpy", numpy - bare, unit="s")
 
 
-def child(code, *arguments):
+TIMED = "import time\nexec(compile({!r}, 'job', 'exec'))\nprint(time.process_time())"
+
+
+def growth():
+    whole = TEXTS["code"](10_000_000)
+    texts = whole[:100_000], whole, whole.replace("\n", " ")
+    for engine in ENGINES:
+        jobs = [lambda text=text, engine=engine: common.pngs_of(text, engine) for text in texts]
+        short, long, one_line = common.in_turn(jobs, 9, min)
+        yield at_most(f"10 MB, of 100 times 100 kB, {engine}", long / short / 100, 1.15, 1.15)
+        yield at_most(f"one line of 10 MB, of 10 MB of short lines, {engine}", one_line / long, 1, 1)
+
+
+GROUPS = {
+    "peers": against_peers,
+    "stages": stages,
+    "bytes": bytes_written,
+    "reading": reading,
+    "threads": threads,
+    "memory": memory,
+    "first": first_page,
+    "growth": growth,
+}
+
+
+def child(code, *arguments, env=None):
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def child_cpu(code):
-    timer = "import time, runpy\nexec(compile({!r}, 'job', 'exec'))\nprint(time.process_time())"
-    return float(child(timer.format(code)))
-
-
-def smaller():
-    rows = [
-        packed_page(page.plan.glyphs, page.plan.bands, page.font, page.geometry, "numba")
-        for page in common.pages_of(CODE[:1_000_000], "numba")
-    ]
-    pngs = common.pngs_of(CODE[:1_000_000], "numba", small=True)
-    yield Row(
-        "bytes of small=True, of zlib level 6",
-        sum(map(len, pngs)) / sum(len(zlib.compress(r.data, 6)) for r in rows),
-        1,
-        1,
-        more_is_better=False,
-    )
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout.strip()
 
 
 def show(rows):
@@ -186,22 +295,31 @@ def show(rows):
 
     table = Table("what", "reached", "at least", "aim", "", title="glyphraster, measured in this run")
     for row in rows:
-        sign, reached = ("" if row.more_is_better else "at most "), "-" if row.reached is None else f"{row.reached:.2f}"
-        table.add_row(row.what, f"{reached} {row.unit}", f"{sign}{row.least:g}", f"{row.aim:g}", row.verdict)
-    Console(width=110).print(table)
+        reached = "" if row.reached is None else f"{row.reached:.2f} {row.unit}"
+        least, aim = ("" if asked is None else f"{'≤ ' * row.at_most}{asked:g}" for asked in (row.least, row.aim))
+        style = {"MISSED": "bold red", "met": "green", "aim met": "bold green"}.get(row.verdict, "dim")
+        table.add_row(row.what, reached, least, aim, f"[{style}]{row.verdict}[/]")
+    Console(width=115).print(table)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the rows here as well")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="measure these alone")
     options = parser.parse_args()
-    before = common.calibration_ms()
-    groups = (against_peers, stages, reading, threads, processes, smaller, growth)
-    rows = [row for group in groups for row in group()]
+    with common.Calibrated() as machine:
+        rows = [row for group in options.only for row in GROUPS[group]()]
     show(rows)
-    print(f"calibration (a fixed zlib job): {before:.1f} ms before, {common.calibration_ms():.1f} ms after")
+    asked = [row for row in rows if row.least is not None]
+    missed = [row for row in asked if row.verdict == "MISSED"]
+    without = sum(row.reached is None for row in asked)
+    print(f"{len(asked)} rows ask for a figure: {len(missed)} missed, {without} without one")
+    if "threads" in options.only and os.getloadavg()[0] > 2.5:
+        print("other work took part of the cores: wall time of two threads says nothing now")
+    print(machine)
     if options.json:
-        options.json.write_text(json.dumps([asdict(row) | {"verdict": row.verdict} for row in rows], indent=1))
+        said = [asdict(row) | {"verdict": row.verdict} for row in rows]
+        options.json.write_text(json.dumps({"table": said, "machine": str(machine)}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

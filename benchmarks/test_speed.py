@@ -2,33 +2,37 @@
 
 import subprocess
 import sys
+import time
 
 import common
 import pytest
+from texts import TEXTS
 
 import glyphraster as gr
 from glyphraster.cells import encode_cells
 from glyphraster.engine import draw_glyphs, packed_page
 from glyphraster.png import encode_packed
 
-TEXTS = {"code": common.code_text(120_000), "unicode": common.unicode_text(60_000)}
+PAGES = {"code": TEXTS["code"](120_000), "unicode": TEXTS["unicode"](60_000)}
 ENGINES = ["numpy", "numba"]
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
-@pytest.fixture(params=TEXTS)
+@pytest.fixture(params=PAGES)
 def text(request):
-    return TEXTS[request.param]
+    return PAGES[request.param]
 
 
 @pytest.fixture(params=ENGINES)
 def engine(request):
+    if request.param == "numba":
+        pytest.importorskip("numba")
     return request.param
 
 
 @pytest.fixture
 def grid(text, engine):
-    page = next(common.pages_of(text, engine))
-    return page.plan.glyphs, page.plan.bands, page.font, page.geometry, engine
+    return *common.drawn_from(next(common.pages_of(text, engine))), engine
 
 
 def test_cells(benchmark, text):
@@ -60,5 +64,7 @@ def test_read(benchmark, text, engine):
     benchmark(gr.read, common.pngs_of(text, engine))
 
 
-def test_import(benchmark):
-    benchmark.pedantic(subprocess.run, ([sys.executable, "-c", "import glyphraster"],), {"check": True}, rounds=5)
+@pytest.mark.benchmark(timer=common.cpu_clock)
+@pytest.mark.parametrize("code", ["pass", "import numpy", "import glyphraster", "import glyphraster.cli"])
+def test_import(benchmark, code):
+    benchmark.pedantic(subprocess.run, ([sys.executable, "-c", code],), {"check": True}, rounds=5)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +19,9 @@ from glyphraster.commandline import run_command
 from glyphraster.errors import EXIT_CHECK_FAILED, ArgumentError, PngError
 from glyphraster.output import staged_directory, text_bytes, write_atomically
 from glyphraster.png import decode_png
+
+if TYPE_CHECKING:
+    from glyphraster.bench import Absent, EngineSpeed
 
 app = typer.Typer(
     help="Turn text into dense pages of pixel glyphs, and back.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -167,6 +172,56 @@ def warmup(
     typer.echo(f"{warmth.kernels} kernels in {warmth.cpu_s:.1f} s of CPU time, in {place}: {', '.join(said)}")
     if warmth.lost:
         raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+@app.command()
+def bench(
+    file: Annotated[Path | None, typer.Argument(help="What to draw; by default this program's own source.")] = None,
+    model: Annotated[str, typer.Option(help="Model id whose pages are drawn, at the dense tier.")] = "claude-fable-5",
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON report.")] = False,
+) -> None:
+    """Say how fast pages are drawn and read here, and where the time goes.  Example: glyphraster bench."""
+    from glyphraster.bench import EngineSpeed, own_source, speeds
+
+    found = list(speeds(own_source() if file is None else _read_text(file), model))
+    ran = [each for each in found if isinstance(each, EngineSpeed)]
+    typer.echo(json.dumps([_figures(each) for each in found]) if as_json else _benched(found), nl=as_json)
+    if not all(each.exact for each in ran):
+        typer.echo("glyphraster: pages did not read back to the text that was drawn; report this", err=True)
+        raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+def _figures(speed: EngineSpeed | Absent) -> dict[str, Any]:
+    """Return what was measured as JSON values, what follows from it included."""
+    derived = ("draw_chars_per_cpu_s", "read_chars_per_cpu_s", "bytes_per_char")
+    return dataclasses.asdict(speed) | {name: getattr(speed, name) for name in derived if hasattr(speed, name)}
+
+
+def _benched(found: list[EngineSpeed | Absent]) -> str:
+    """Return a table of what each engine does, and of where its time goes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from glyphraster.bench import Absent
+
+    table = Table(title="on one core, CPU time")
+    for name in ("engine", "text to PNG", "PNG to text", "bytes a character", "of drawing: cells", "pixels", "deflate"):
+        table.add_column(name, justify="left" if name == "engine" else "right")
+    for each in found:
+        if isinstance(each, Absent):
+            table.add_row(each.engine, "cannot run")
+            continue
+        rates = [f"{rate / 1e6:.1f} Mchar/s" for rate in (each.draw_chars_per_cpu_s, each.read_chars_per_cpu_s)]
+        parts = [part / each.draw_cpu_s for part in (each.cells_cpu_s, each.pixels_cpu_s, each.deflate_cpu_s)]
+        table.add_row(each.engine, *rates, f"{each.bytes_per_char:.2f}", *(f"{part:.0%}" for part in parts))
+    out = io.StringIO()
+    Console(file=out, width=100).print(table)
+    notes = [each.reason for each in found if isinstance(each, Absent)]
+    notes += [
+        f"{each.chars:,} characters on {each.pages} page(s), drawn and read back exactly by {each.engine}"
+        for each in found if not isinstance(each, Absent) and each.exact
+    ]
+    return out.getvalue() + "".join(f"{note}\n" for note in notes)
 
 
 @font_app.command("build")

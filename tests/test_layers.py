@@ -31,7 +31,7 @@ LAYERS = {
         "page recognise",
         "alteration parallel",
         "raster reader specimen commandline",
-        "warmup",
+        "warmup bench",
         "__init__",
         "cli",
     ],
@@ -202,7 +202,8 @@ class TestLoading:
         assert modules_loaded(script, "--help") & {"numba", "llvmlite", "PIL", "anthropic", "openai"} == set()
 
     @pytest.mark.parametrize(("name", "commands"), [
-        ("contextkit", ["compact", "restore", "recall"]), ("glyphraster", ["render", "read", "warmup", "font"]),
+        ("contextkit", ["compact", "restore", "recall"]),
+        ("glyphraster", ["render", "read", "warmup", "font", "bench"]),
     ])
     def test_the_help_of_a_command_names_its_commands(self, name, commands):
         script = Path(sysconfig.get_path("scripts")) / name
