@@ -1,7 +1,7 @@
 """The numba kernels: same results as :mod:`glyphraster._lanes`, which says what lanes are.
 
-The only module that imports numba. Each width of glyphs has kernels of its own, so that their loops over pieces unroll.
-Nothing compiles at import.
+Each width of glyphs has kernels of its own, so that their loops over pieces unroll. Nothing compiles at import;
+:mod:`glyphraster._kernel_cache`, which alone imports numba as well, keeps what is compiled.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from glyphraster._lanes import EACH_BYTE, GROUP, Cells, Pixels, Words
+from glyphraster._kernel_cache import kernel
+from glyphraster._lanes import EACH_BYTE, GROUP, SLACK_ROWS, Cells, Pixels, Words
 
 _U64 = np.uint64
 _ALL = _U64(0xFFFFFFFFFFFFFFFF)
@@ -27,6 +28,13 @@ def _swapped(low: Any, high: Any, bits: Any, mask: Any) -> Any:  # noqa: ANN401 
     return low ^ (part << bits), high ^ part
 
 
+def _as_compiled(glyphs: Cells) -> Cells:
+    """Return cells in rows and read-only, whether a plan holds them or not: a kernel is compiled once, not for each."""
+    shown = np.ascontiguousarray(glyphs).view()
+    shown.setflags(write=False)
+    return shown
+
+
 @functools.cache
 def pack_kernel(width_px: int) -> Callable[..., None]:  # noqa: C901  (one nest of loops)
     """Return the kernel of :func:`pack_glyphs` for one width.
@@ -35,7 +43,7 @@ def pack_kernel(width_px: int) -> Callable[..., None]:  # noqa: C901  (one nest 
     """
     pieces = -(-width_px // 8)
 
-    @njit(nogil=True, boundscheck=False, cache=True)
+    @kernel(f"pack-{width_px}")
     def pack(glyphs, lanes, pitch_px, columns, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         groups, blank = (glyphs.shape[1] + GROUP - 1) // GROUP, lanes.shape[0] - 1
         blocks = (glyphs.shape[1] * width_px + 63) // 64
@@ -89,21 +97,21 @@ def pack_glyphs(
 ) -> None:
     """Do what its numpy twin does, faster.
 
-    ``page`` needs 8 more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from top to bottom, what
-    is too much is blank or drawn over later, and filter bytes are drawn over.
+    ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn: whole blocks of 8 rows and 64 px are stored from
+    top to bottom, what is too much is blank or drawn over later, and filter bytes are drawn over.
     """
     height, stride = page.shape
     blocks = -(-(stride - 1) // 8)
-    words = np.ndarray((height - 1, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
+    words = np.ndarray((height - SLACK_ROWS // 2, blocks), "<u8", buffer=page.data, offset=1, strides=(stride, 8))
     columns = np.full(-(-glyphs.shape[1] // GROUP) * width_px + 8, _ALL)
-    pack_kernel(width_px)(glyphs, lanes, pitch_px, columns, words)
+    pack_kernel(width_px)(_as_compiled(glyphs), lanes, pitch_px, columns, words)
 
 
 @functools.cache
 def draw_kernel(pieces: int, scale: int) -> Callable[..., None]:
     """Return the kernel of :func:`draw_glyphs` for glyphs of so many pieces."""
 
-    @njit(nogil=True, boundscheck=False, cache=True)
+    @kernel(f"draw-{pieces}-{scale}")
     def draw(glyphs, inks, pitch_y_px, pitch_x_px, left_px, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         for row in range(glyphs.shape[0]):
             for line in range(inks.shape[0]):
@@ -120,7 +128,7 @@ def draw_kernel(pieces: int, scale: int) -> Callable[..., None]:
 def draw_glyphs(
     glyphs: Cells, inks: Pixels, pitch_y_px: int, pitch_x_px: int, scale: int, left_px: int, page: Pixels
 ) -> None:
-    """Do what its numpy twin does, faster; ``page`` needs a row more than shall be drawn.
+    """Do what its numpy twin does, faster; ``page`` needs :data:`SLACK_ROWS` more rows than shall be drawn.
 
     8 pixels are stored at once, and what is too much is paper, or drawn over by what comes next.
     """
@@ -128,81 +136,93 @@ def draw_glyphs(
     pieces = -(-inks.shape[2] // 8)
     padded = np.full((*inks.shape[:2], pieces * 8), 255, np.uint8)
     padded[..., : inks.shape[2]] = inks
-    words = np.ndarray((height - 1, width), "<u8", buffer=page.data, strides=(width, 1))
-    draw_kernel(pieces, scale)(glyphs, padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
+    words = np.ndarray((height - SLACK_ROWS // 2, width), "<u8", buffer=page.data, strides=(width, 1))
+    draw_kernel(pieces, scale)(_as_compiled(glyphs), padded.view("<u8"), pitch_y_px, pitch_x_px, left_px, words)
+
+
+@njit(inline="always")
+def _counted(run, counts, used, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Write the length of a run of blanks in count marks; return where they end, or -1 when there is no room."""
+    digits, left = 1, run
+    while left >= 10:
+        digits, left = digits + 1, left // 10
+    end = used + digits
+    if end > page.shape[0]:
+        return -1
+    for place in range(end - 1, used - 1, -1):
+        page[place] = counts[run % 10]
+        run //= 10
+    return end
+
+
+@njit(inline="always")
+def _escaped(body_cells, start, marks, used, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Write an escape; return where it ends, or -1 when there is no room."""
+    size = body_cells[start - 1]
+    end = used + size + 2
+    if end > page.shape[0]:
+        return -1
+    page[used], page[end - 1] = marks[2], marks[3]
+    for place in range(size):
+        page[used + 1 + place] = body_cells[start + place]
+    return end
+
+
+@njit(inline="always")
+def _widely(cell, span, pad, columns, used, page):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Write a wide glyph, behind pads where it would straddle a row; return where it ends, or -1 without room."""
+    row_left = columns - used % columns
+    start = used + (row_left if span > row_left else 0)
+    if start + span > page.shape[0]:
+        return -1
+    for place in range(used, start):
+        page[place] = pad
+    for part in range(span):
+        page[start + part] = cell + part
+    return start + span
 
 
 @functools.cache
 def flow_kernel() -> Callable[..., tuple[int, int, bool]]:  # noqa: C901  (one loop over characters)
     """Return the kernel of :class:`glyphraster.flow.PageWriter`.
 
-    0.15 ms for a page of 93,000 cells of source code; :func:`glyphraster.cells.encode_cells` takes 1.2 ms.
+    0.12 ms for a page of 93,000 cells of source code; :func:`glyphraster.cells.encode_cells` takes 1.2 ms.
     """
 
-    @njit(nogil=True, boundscheck=False, cache=True)
-    def flow(  # type: ignore[no-untyped-def]  # noqa: ANN202, C901
+    @kernel("flow")
+    def flow(  # type: ignore[no-untyped-def]  # noqa: ANN202
         codes, cell_of, missing, spans, bodies, marks, counts, counted_from, columns, at, used, page  # noqa: ANN001
     ):
         """Write cells from ``used`` on until text or page end; return both places, and if an escape is not known."""
-        body_at, body_cells = bodies
-        blank, pad, opening, closing = marks[0], marks[1], marks[2], marks[3]
-        length, room, has_wide = codes.shape[0], page.shape[0], spans.shape[0] > 0
-        while at < length:
+        length, has_wide, end = codes.shape[0], spans.shape[0] > 0, 0
+        while at < length and end >= 0:
             code = codes[at]
             cell, following = cell_of[code], codes[min(at + 1, length - 1)]
-            run = (code ^ 0x20) | (following ^ 0x20) == 0
-            if not run and cell != missing and not (has_wide and spans[code] > 1):
-                if used == room:
+            blanks = (code ^ 0x20) | (following ^ 0x20) == 0
+            if not blanks and cell != missing and not (has_wide and spans[code] > 1):
+                if used == page.shape[0]:
                     break
                 page[used] = cell
                 used, at = used + 1, at + 1
-            elif run:
-                end = at + 1
-                while end < length and codes[end] == 0x20:
-                    end += 1
-                if end - at < counted_from:
-                    end = min(end, at + room - used)
-                    if end == at:
-                        break
-                    for _ in range(end - at):
-                        page[used] = blank
-                        used += 1
+                continue
+            run = 1
+            if blanks:
+                while at + run < length and codes[at + run] == 0x20:
+                    run += 1
+                if run >= counted_from:
+                    end = _counted(run, counts, used, page)
                 else:
-                    digits, left = 1, end - at
-                    while left >= 10:
-                        digits, left = digits + 1, left // 10
-                    if used + digits > room:
-                        break
-                    left = end - at
-                    for place in range(used + digits - 1, used - 1, -1):
-                        page[place] = counts[left % 10]
-                        left //= 10
-                    used += digits
-                at = end
+                    run = min(run, page.shape[0] - used)
+                    page[used : used + run] = cell
+                    end = used + run if run else -1
             elif cell != missing:
-                span, row_left = spans[code], columns - used % columns
-                pads = row_left if span > row_left else 0
-                if used + pads + span > room:
-                    break
-                for _ in range(pads):
-                    page[used] = pad
-                    used += 1
-                for part in range(span):
-                    page[used] = cell + part
-                    used += 1
-                at += 1
+                end = _widely(cell, spans[code], marks[1], columns, used, page)
+            elif bodies[0][code] == 0:
+                return at, used, True
             else:
-                start = body_at[code]
-                if start == 0:
-                    return at, used, True
-                size = body_cells[start - 1]
-                if used + size + 2 > room:
-                    break
-                page[used] = opening
-                for place in range(size):
-                    page[used + 1 + place] = body_cells[start + place]
-                page[used + 1 + size] = closing
-                used, at = used + size + 2, at + 1
+                end = _escaped(bodies[1], bodies[0][code], marks, used, page)
+            if end >= 0:
+                used, at = end, at + run
         return at, used, False
 
     return flow

@@ -21,6 +21,9 @@ Cells = npt.NDArray[np.unsignedinteger[Any]]
 
 GROUP = 8
 """Glyphs that end on a whole byte together, whatever their width."""
+SLACK_ROWS = 16
+"""Rows that a page needs below those that are drawn: kernels store whole words, 8 bytes to the right, which are 8 rows
+more on a page of one byte a row, and whole blocks of 8 rows."""
 EACH_BYTE = 0x0101010101010101
 
 

@@ -13,28 +13,20 @@ character of a page mean nothing: trailing spaces are always a count.
 
 from __future__ import annotations
 
-import functools
-import threading
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.errors import FontError, ReadError
-from glyphraster.escapes import LONGEST_BODY_CHARS, escape_body, named_code
+from glyphraster.celltables import LATER_PART, Cells, CellTables, Codes, cell_tables, escape_bodies, spans_of
+from glyphraster.errors import ReadError
+from glyphraster.escapes import LONGEST_BODY_CHARS, named_code
 from glyphraster.font import BitmapFont, Mark
-
-Cells = npt.NDArray[np.unsignedinteger[Any]]
-"""uint16 for fonts of up to 65,534 cells, else uint32."""
-Codes = npt.NDArray[np.uint32]
 
 LONGEST_ATOM_CELLS = LONGEST_BODY_CHARS + 2
 """The most cells that a character or a run of spaces takes: those of an escape."""
 
 _LONGEST_COUNT_CELLS = 10
-_MOST_BODY_CELLS = 0x110000 * 8
-"""Room for the length and the body of every escape."""
 
 COUNTED_RUN_CHARS = 4
 """Runs of spaces from this length are drawn as a count."""
@@ -43,139 +35,8 @@ TAB_STOP_CELLS = 8
 """Distance of tab stops where columns are kept."""
 
 _LONGEST_RUN_CHARS = 1 << 30
-_LATER_PART = 0xFFFFFFFF
 _SPACE, _NEWLINE, _TAB = 0x20, 0x0A, 0x09
-_HEX = "0123456789ABCDEF"
-_DIRECT = {0x0A: Mark.NEWLINE, 0x0D: Mark.CARRIAGE_RETURN, 0x09: Mark.TAB}
 _LONG_RUN = " " * COUNTED_RUN_CHARS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CellTables:
-    """Look-up tables of one font.
-
-    Attributes
-    ----------
-    cell_of
-        uint16 or uint32 (0x110000,): first cell of each code point; newline, tab and return give their mark.
-    missing
-        What stands in ``cell_of`` for code points without a glyph.
-    spans
-        uint8 (0x110000,): cells of each code point with a glyph; None when all take one.
-    part_of
-        uint8 (cells,): how many cells of the same glyph stand left of a cell; None when all glyphs take one.
-    code_of
-        uint32 (cells,): what each cell decodes to.
-    hexadecimal, counts
-        (16,) and (10,): the cells of ``0-9A-F``, and of the count marks.
-    """
-
-    cell_of: Cells
-    missing: int
-    spans: npt.NDArray[np.uint8] | None
-    part_of: npt.NDArray[np.uint8] | None
-    code_of: Codes
-    hexadecimal: Cells
-    counts: Cells
-    blank: int
-    newline: int
-    tab: int
-    continuation: int
-    open: int
-    close: int
-    pad: int
-
-
-@functools.lru_cache(maxsize=16)
-def cell_tables(font: BitmapFont) -> CellTables:
-    """Build the tables of ``font`` once.
-
-    Raises
-    ------
-    FontError
-        When the font lacks a mark, a hexadecimal digit or the space.
-    """
-    if lacking := [code for code in (_SPACE, *map(ord, _HEX), *Mark) if code not in font.codepoints]:
-        raise FontError(
-            f"font {font.name!r} cannot set a page alone: it has no U+{lacking[0]:04X} and {len(lacking) - 1} more of "
-            f"blank, 0-9A-F and marks; name it behind another font, as in fonts=['glyph5x8', {font.name!r}]"
-        )
-    cells = int(font.spans.sum())
-    dtype: type[np.unsignedinteger[Any]] = np.uint16 if cells < 0xFFFF else np.uint32
-    missing = int(np.iinfo(dtype).max)
-    first, points = font.first_cells, font.codepoints
-    drawable = points < 0x110000
-    cell_of = np.full(0x110000, missing, dtype)
-    cell_of[points[drawable]] = first[drawable]
-    code_of = np.full(cells, _LATER_PART, np.uint32)
-    code_of[first] = points
-    for code, mark in _DIRECT.items():
-        cell_of[code] = font.cell(mark)
-        code_of[font.cell(mark)] = code
-    return CellTables(
-        cell_of=cell_of,
-        missing=missing,
-        spans=_spans_by_code(font),
-        part_of=(np.arange(cells) - np.repeat(first, font.spans)).astype(np.uint8) if font.spans.max() > 1 else None,
-        code_of=code_of,
-        hexadecimal=np.array([font.cell(ord(digit)) for digit in _HEX], dtype),
-        counts=np.array([font.cell(Mark.COUNT_0 + digit) for digit in range(10)], dtype),
-        blank=font.cell(_SPACE),
-        newline=font.cell(Mark.NEWLINE),
-        tab=font.cell(Mark.TAB),
-        continuation=font.cell(Mark.CONTINUATION),
-        open=font.cell(Mark.ESCAPE_OPEN),
-        close=font.cell(Mark.ESCAPE_CLOSE),
-        pad=font.cell(Mark.PAD),
-    )
-
-
-def _spans_by_code(font: BitmapFont) -> npt.NDArray[np.uint8] | None:
-    if font.spans.max() == 1:
-        return None
-    drawable = font.codepoints < 0x110000
-    spans = np.ones(0x110000, np.uint8)
-    spans[font.codepoints[drawable]] = font.spans[drawable]
-    return spans
-
-
-class EscapeBodies:
-    """What stands between the brackets of the escapes of one font; a character is looked up once.
-
-    Attributes
-    ----------
-    at
-        int32 (0x110000,): where the body of each code point starts in ``cells``; 0 when it is not known yet.
-    cells
-        Cells of all known bodies, the length of each in front of it. Memory that is not written to is not taken.
-    """
-
-    def __init__(self, font: BitmapFont) -> None:
-        self._cell_of = cell_tables(font).cell_of
-        self.at, self.cells = np.zeros(0x110000, np.int32), np.zeros(_MOST_BODY_CELLS, self._cell_of.dtype)
-        self._end, self._lock = 0, threading.Lock()
-
-    def learn(self, code: int) -> None:
-        """Put length and cells of a body behind those known, and only then its place into the table."""
-        letters = np.frombuffer(escape_body(code).encode("utf-32-le"), "<u4")
-        with self._lock:
-            start, end = self._end + 1, self._end + 1 + len(letters)
-            self.cells[self._end], self.cells[start:end] = len(letters), self._cell_of[letters]
-            self.at[code], self._end = start, end
-
-    def of(self, codes: Codes) -> tuple[Cells, npt.NDArray[np.int64]]:
-        """Return the cells of the bodies of these characters, one behind another, and how many each has."""
-        for code in np.unique(codes[self.at[codes] == 0]).tolist():
-            self.learn(code)
-        starts = self.at[codes].astype(np.int64)
-        lengths = self.cells[starts - 1].astype(np.int64)
-        return self.cells[_spans(starts, lengths)], lengths
-
-
-@functools.lru_cache(maxsize=16)
-def escape_bodies(font: BitmapFont) -> EscapeBodies:
-    """Return the bodies of the escapes of a font, and those that were looked up already."""
-    return EscapeBodies(font)
 
 
 # ---------------------------------------------------------------------------------------------------- text to cells
@@ -212,7 +73,7 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     _put_counts(cells, starts + digits, lengths, tables)
     kept = ~_covered(starts + digits, lengths - digits, len(codes))
     if not (len(missing) or len(wide) or len(tabs)):
-        return cells[kept], np.cumsum(kept)
+        return cells[kept], _whole_counts(np.cumsum(kept), starts, digits)
     body_cells, lengths = escape_bodies(font).of(codes[missing])
     widths = kept.view(np.uint8)
     widths[missing] = lengths + 2
@@ -220,12 +81,12 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     widths[tabs] = _tab_widths(tabs, widths, codes)
     ends = np.cumsum(widths, dtype=np.int64)
     out = np.repeat(cells, widths)
-    out[_spans(ends[wide] - spans, spans)] = _spans(cells[wide].astype(np.int64), spans)
-    out[_spans(ends[tabs] + 1 - widths[tabs], widths[tabs].astype(np.int64) - 1)] = tables.blank
-    out[_spans(ends[missing] - 1 - lengths, lengths)] = body_cells
+    out[spans_of(ends[wide] - spans, spans)] = spans_of(cells[wide].astype(np.int64), spans)
+    out[spans_of(ends[tabs] + 1 - widths[tabs], widths[tabs].astype(np.int64) - 1)] = tables.blank
+    out[spans_of(ends[missing] - 1 - lengths, lengths)] = body_cells
     out[ends[missing] - 1] = tables.close
     out[ends[missing] - lengths - 2] = tables.open
-    return out, ends
+    return out, _whole_counts(ends, starts, digits)
 
 
 def escape_cost(text: str, font: BitmapFont) -> tuple[int, int]:
@@ -245,6 +106,16 @@ def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
 
 
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _whole_counts(
+    ends: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], digits: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Let all blanks of a counted run end where its count ends, so that no page is cut inside a count."""
+    for place in range(int(digits.max(initial=1)) - 1):
+        longer = digits > place + 1
+        ends[starts[longer] + place] = ends[starts[longer] + digits[longer] - 1]
+    return ends
 
 
 def _wide(codes: Codes, tables: CellTables) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -305,12 +176,6 @@ def _decimal_digits(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.searchsorted(10 ** np.arange(1, _LONGEST_COUNT_CELLS, dtype=np.int64), values, "right") + 1
 
 
-def _spans(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return all indices of the spans, one span behind another."""
-    shifts = starts - (np.cumsum(lengths) - lengths)
-    return np.repeat(shifts, lengths) + np.arange(int(lengths.sum()))
-
-
 def _put_counts(out: Cells, ends: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], tables: CellTables) -> None:
     """Write each length in count marks, its last digit just before its end."""
     digits = _decimal_digits(lengths)
@@ -352,7 +217,7 @@ def decode_cells(cells: npt.NDArray[Any], font: BitmapFont) -> str:
 
 
 def _later_parts(cells: npt.NDArray[Any], codes: Codes) -> npt.NDArray[np.bool_]:
-    later: npt.NDArray[np.bool_] = codes == _LATER_PART
+    later: npt.NDArray[np.bool_] = codes == LATER_PART
     at = np.flatnonzero(later)
     broken = at[(at == 0) | (cells[at - 1] + 1 != cells[at])]
     if len(broken):
@@ -372,7 +237,7 @@ def _decode_escapes(cells: npt.NDArray[Any], codes: Codes, repeats: npt.NDArray[
     values[~named] = _hexadecimal(cells, opens[~named], closes[~named], tables)
     for at in np.flatnonzero(named).tolist():
         values[at] = named_code(codes[opens[at] + 1 : closes[at]].tobytes().decode("utf-32-le", "replace"))
-    repeats[_spans(opens + 1, closes - opens)] = 0
+    repeats[spans_of(opens + 1, closes - opens)] = 0
     codes[opens] = values
 
 

@@ -75,6 +75,8 @@ def render(
         clean=clean,
         engine=engine,  # type: ignore[arg-type]  # checked there
     )
+    if not pages:
+        raise ArgumentError(f"{file} is empty in the view {clean!r}: there is nothing to draw")
     with staged_directory(out, _holds_only_pages) as stage:
         for page in pages:
             write_atomically(stage / f"page-{page.index:03d}.png", page.png("gray1"))
@@ -84,8 +86,12 @@ def render(
     said |= {"match": profile.match, "out": str(out), "font": pages[0].font.name}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
+    typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
+
+
+def _forced(tier: str, scale: int | None, pitch: str | None) -> str:
     forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
-    typer.echo(json.dumps(said) if as_json else _rendered(said, model, ", ".join(forced)))
+    return ", ".join(forced)
 
 
 def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
@@ -145,6 +151,27 @@ def verify(
     sizes = f"the pages hold {len(found):,} characters, {source} {len(expected):,}"
     typer.echo(f"{sizes}; they part at character {part:,}")
     raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+@app.command()
+def warmup(
+    font: Annotated[
+        list[str] | None, typer.Option(help="A font's name or path, once more for each; all shipped ones by default.")
+    ] = None,
+    scale: Annotated[list[int] | None, typer.Option(min=1, help="Once more for each; 1 and 2 by default.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a kernel is missing.")] = False,
+) -> None:
+    """Compile the kernels for long jobs ahead, for images and services.  Example: glyphraster warmup --check."""
+    from glyphraster.warmup import warmup as warm
+
+    warmth = warm(font or None, check=check, **({"scales": scale} if scale else {}))
+    said = [f"{warmth.loaded} loaded", f"{warmth.kept} compiled and kept"]
+    if warmth.lost:
+        said.append(f"{warmth.lost} {'missing' if check else 'compiled but not kept: nothing can be written there'}")
+    place = warmth.directory or "no directory: set NUMBA_CACHE_DIR"
+    typer.echo(f"{warmth.kernels} kernels in {warmth.cpu_s:.1f} s of CPU time, in {place}: {', '.join(said)}")
+    if warmth.lost:
+        raise typer.Exit(EXIT_CHECK_FAILED)
 
 
 @app.command()

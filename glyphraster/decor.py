@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glyphraster.cells import Cells, cell_tables, encode_cells
+from glyphraster.cells import encode_cells
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.font import BitmapFont, Mark
 from glyphraster.rows import Room, height_px, row_bands
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import COUNTED_RUN_CHARS, Cells, cell_tables, close_run, encode_cells, escape_bodies
+from glyphraster.cells import COUNTED_RUN_CHARS, close_run, encode_cells
+from glyphraster.celltables import Cells, cell_tables, escape_bodies
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont
 from glyphraster.rows import Room, row_heights

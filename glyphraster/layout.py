@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glyphraster import flow, lines
-from glyphraster.cells import LONGEST_ATOM_CELLS, Cells
+from glyphraster.cells import LONGEST_ATOM_CELLS
+from glyphraster.celltables import Cells
 from glyphraster.checksum import crc32
 from glyphraster.decor import Decor, decorated
 from glyphraster.engine import Engine, chosen_engine
@@ -59,6 +60,8 @@ class PagePlan:
         Source line, from 1, of the first character, and of the first one behind the page.
     start_crc32, stop_crc32
         CRC-32 of the source (UTF-8) before the page, and up to its end: what one page ends with the next starts with.
+    open_line
+        Whether the page ends in the middle of a line, which the next one goes on with.
     """
 
     glyphs: Cells
@@ -74,6 +77,7 @@ class PagePlan:
     stop_line: int = 1
     start_crc32: int = 0
     stop_crc32: int = 0
+    open_line: bool = False
 
     def __post_init__(self) -> None:
         self.glyphs.setflags(write=False)
@@ -125,15 +129,15 @@ def iter_plans(
 ) -> Iterator[PagePlan]:
     """Plan pages as the text arrives, holding about one page of it; the pages are those of the whole text."""
     _check(font, geometry, layout, decor)
-    source, mid_line, room = TextStream(chunks), False, page_room(geometry, font)
-    compiled = chosen_engine(engine) == "numba"
+    source, room = TextStream(chunks), page_room(geometry, font)
     before, likely_chars = after or _NOTHING, room.rows(font.line_height_px) * room.columns
     while True:
-        plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, mid_line, compiled)
+        compiled = chosen_engine(engine) == "numba"  # asked anew: a long stream changes over on its way
+        plan, piece = _next_plan(source, font, room, layout, decor, before, likely_chars, compiled)
         if not piece:
             return
         yield plan
-        before, likely_chars, mid_line = plan, len(piece) + len(piece) // 16, not piece.endswith("\n")
+        before, likely_chars = plan, len(piece) + len(piece) // 16
 
 
 def _next_plan(
@@ -144,7 +148,6 @@ def _next_plan(
     decor: Decor,
     before: PagePlan,
     likely_chars: int,
-    mid_line: bool,
     compiled: bool,
 ) -> tuple[PagePlan, str]:
     line, index, caption_rows = before.stop_line, before.index + 1, int(decor.caption is not None)
@@ -153,11 +156,11 @@ def _next_plan(
         (piece, body), columns = flow.next_page(source, font, room, likely_chars, compiled=compiled), 1
     else:
         piece, body, columns = lines.next_page(
-            source, font, room, likely_chars, mid_line=mid_line, columns=layout == "columns"
+            source, font, room, likely_chars, mid_line=before.open_line, columns=layout == "columns"
         )
     stop_line = line + piece.count("\n")
     span = (line, stop_line - piece.endswith("\n"))
-    glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=mid_line)
+    glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=before.open_line)
     plan = PagePlan(
         glyphs=glyphs,
         bands=page_bands(glyphs, font, caption_rows if columns > 1 else len(glyphs)),
@@ -172,6 +175,7 @@ def _next_plan(
         stop_line=stop_line,
         start_crc32=before.stop_crc32,
         stop_crc32=text_crc32(piece, before.stop_crc32),
+        open_line=not piece.endswith("\n"),
     )
     return plan, piece
 

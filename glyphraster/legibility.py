@@ -67,7 +67,7 @@ class Evidence:
 
     def covers(self, model: str) -> bool:
         """Return whether ``model`` names the measured weights."""
-        return _weights(self.models).search(model.lower()) is not None
+        return re.search(_weights(self.models), model.lower()) is not None
 
     def supports(self, need: Need) -> bool:
         """Return whether the result supports ``need``; exact includes gist."""
@@ -219,7 +219,7 @@ def shipped_evidence() -> tuple[Evidence, ...]:
 
 
 @functools.cache
-def _weights(models: tuple[str, ...]) -> re.Pattern[str]:
+def _weights(models: tuple[str, ...]) -> str:
     return tables.weights_pattern(models)
 
 

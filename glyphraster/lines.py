@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, Cells, cell_tables, close_run, encode_cells
+from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, close_run, encode_cells
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont, Mark
 from glyphraster.rows import Room, is_tall, row_heights
@@ -239,12 +240,17 @@ def _drawn(cells: Cells, fit: _Fit, font: BitmapFont, mid_line: bool) -> Cells:
 
 
 def _told_from_flow(rows: Cells, font: BitmapFont) -> Cells:
-    """Put a pad behind the first row when all rows could be those of ``flow``: full but for less than a count."""
+    """Put a pad behind the first row when all rows could be those of ``flow``: full but for less than a count.
+
+    A page of one row reads alike in both, unless blanks stand behind a tab.
+    """
     tables, full = cell_tables(font), rows[:-1]
-    if not len(full) or (rows[:, 0] == tables.continuation).any():
+    inked = np.flatnonzero(rows[:1] != tables.blank)
+    if not len(inked) or inked[-1] + 1 == rows.shape[1] or (rows[:, 0] == tables.continuation).any():
         return rows
-    if (full[:, -COUNTED_RUN_CHARS:] != tables.blank).any(axis=1).all():
-        rows[0, int(np.flatnonzero(rows[0] != tables.blank)[-1]) + 1] = tables.pad
+    looks_full = (full[:, -COUNTED_RUN_CHARS:] != tables.blank).any(axis=1).all()
+    if looks_full if len(full) else (rows[0] == tables.tab).any():
+        rows[0, int(inked[-1]) + 1] = tables.pad
     return rows
 
 
@@ -256,7 +262,8 @@ def _folded(rows: Cells, fit: _Fit, width: int, font: BitmapFont) -> Cells:
         piece = rows[column * height : (column + 1) * height]
         left = column * (fit.width + GUTTER_CELLS)
         page[: len(piece), left : left + fit.width] = piece
-        page[:, left + fit.width : left + fit.width + 1] = font.cell(Mark.MARGIN)
+        if column + 1 < fit.columns:
+            page[:, left + fit.width] = font.cell(Mark.MARGIN)
     return page
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster import _lanes
-from glyphraster.cells import Cells, cell_tables
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.errors import FontError
 from glyphraster.font import BitmapFont
 

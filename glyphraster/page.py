@@ -36,7 +36,7 @@ class Page:
         The mode that the profile's row asks for; what :meth:`png` writes unless told otherwise.
     clean, changed_chars
         The view of :mod:`glyphraster.clean` that the source was drawn through, if any, and how many characters of the
-        whole source it changed.
+        whole source it changed; the latter is in no record, for it grows with what is appended.
     """
 
     plan: PagePlan
@@ -89,7 +89,6 @@ class Page:
             "column_px": self.font.cell_width_px,
             "bands": run_lengths(self.plan.bands),
             "clean": self.clean,
-            "changed_chars": self.changed_chars,
             "cells_crc32": crc32(self.plan.glyphs.data),
             "geometry": {name: getattr(geometry, name) for name in geometry.__slots__},
         }

@@ -114,6 +114,11 @@ def unpacked(rows: npt.NDArray[np.uint8], width_px: int) -> npt.NDArray[np.uint8
     return np.unpackbits(rows[:, 1:], axis=1, count=width_px) * np.uint8(255)
 
 
+def read_record(data: bytes) -> dict[str, Any] | None:
+    """Return what :func:`encode_png` put into the text chunk, and inflate nothing; errors as :func:`decode_rows`."""
+    return _record(_chunks(data))
+
+
 def decode_rows(data: bytes) -> tuple[npt.NDArray[np.uint8], int, dict[str, Any] | None]:
     """Decode a PNG to the rows that it holds; colours become greys.
 
@@ -237,7 +242,7 @@ def _record(chunks: list[tuple[bytes, bytes]]) -> dict[str, Any] | None:
         if kind == b"tEXt" and body.startswith(_KEYWORD):
             try:
                 record = json.loads(body[len(_KEYWORD) :])
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise PngError(f"the page's record of {len(body)} bytes is no JSON: {error}") from error
             return record if isinstance(record, dict) else None
     return None

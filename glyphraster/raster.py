@@ -129,7 +129,7 @@ def render(
         pitch_px=pitch_px,
         caption=caption,
         line_numbers=line_numbers,
-        engine=chosen_engine(engine, len(text)),
+        engine=engine,
         after=after,
     )
     if not view:
@@ -161,6 +161,13 @@ def iter_pages(
 
     Other parameters and errors as :func:`render`.
     """
+    chosen_engine(engine, len(text) if isinstance(text, str) else 0)  # a long text loads the kernels
+    if caption is not None and not isinstance(caption, str):
+        raise ArgumentError(f"caption must be a string or None, got {caption!r:.200}")
+    if after is not None and not isinstance(after, Page):
+        raise ArgumentError(f"after must be the page before, or None, got {type(after).__name__}")
+    if isinstance(text, bytes) or not isinstance(text, Iterable):
+        raise ArgumentError(f"iter_pages takes a string, or strings in order, got {type(text).__name__}")
     setting = _Setting(
         model=model,
         profile=page_profile(model, route),
@@ -168,10 +175,10 @@ def iter_pages(
         pitch_px=pitch_px,
         layout=layout,
         decor=Decor(caption=caption, line_numbers=line_numbers),
-        engine=chosen_engine(engine),
+        engine=engine,
         after=after,
     )
-    chunks = (text,) if isinstance(text, str) else text
+    chunks = (text,) if isinstance(text, str) else _strings(text)
     if fonts is None:
         return setting.pages_in_best_font(chunks, reading_cell(model).font)
     return setting.pages(chunks, font_chain(load_fonts(fonts)))
@@ -244,6 +251,13 @@ class _Setting:
         page = Page(plan=plan, font=font, geometry=geometry, engine=self.engine, png_mode=self.profile.png_mode)
         height_px = self.profile.cropped_height_px(page.cropped().geometry.height_px)
         return replace(page, geometry=replace(geometry, height_px=height_px))
+
+
+def _strings(chunks: Iterable[str]) -> Iterator[str]:
+    for chunk in chunks:
+        if not isinstance(chunk, str):
+            raise ArgumentError(f"iter_pages takes strings in order, and one of them is {type(chunk).__name__}")
+        yield chunk
 
 
 def _head(chunks: Iterable[str], count: int) -> tuple[str, Iterator[str]]:

@@ -7,7 +7,7 @@ compared pixel by pixel, so a page that something resized, recompressed or paint
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,11 @@ from glyphraster.engine import packed_page
 from glyphraster.errors import ArgumentError, PngError, ReadError
 from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts, shipped_fonts
 from glyphraster.geometry import PageGeometry
-from glyphraster.layout import text_crc32, unrolled
+from glyphraster.layout import LAYOUTS, text_crc32, unrolled
+from glyphraster.lines import column_counts
 from glyphraster.page import RECORD_VERSION, Page
-from glyphraster.png import decode_rows, unpacked
-from glyphraster.recognise import Reading, recognise
+from glyphraster.png import decode_rows, read_record, unpacked
+from glyphraster.recognise import TRACKINGS_PX, Reading, recognise
 from glyphraster.rows import Bands, from_run_lengths, height_px, page_room
 from glyphraster.scan import scan
 
@@ -62,7 +63,8 @@ def read(
     ReadError
         When pages are missing, doubled, altered or of several texts; the message names them, and says where it can
         whether a page was resized, cropped, recompressed or inverted. Also when bare pixels read as several texts.
-        Pages missing at the end cannot be noticed: no page says that it is the last, since text may yet follow.
+        Pages missing at the end cannot be noticed, for no page says that it is the last, since text may yet follow; nor
+        bare pixels cut off below a row that a page could end with.
     PngError
         When bytes are no PNG of ours.
     ArgumentError
@@ -119,7 +121,7 @@ class _Placed:
     """Pixels, and what the page or its record says of them."""
 
     name: str
-    picture: _Picture
+    picture: Callable[[], _Picture]
     font: BitmapFont
     geometry: PageGeometry
     bands: Bands
@@ -143,62 +145,88 @@ class _Bare:
 
 def _opened(page: Readable, fonts: Sequence[BitmapFont], at: int, geometry: PageGeometry | None) -> _Placed | _Bare:
     if isinstance(page, Page):
-        return _placed(f"page {page.index}", _Picture.of_page(page), page.record, page.font)
+        return _placed(f"page {page.index}", lambda: _Picture.of_page(page), page.record, page.font)
     if isinstance(page, np.ndarray):
         return _bare(f"page {at} of those given", _levels(page), fonts, geometry)
     if isinstance(page, bytes):
-        return _opened_png(page, f"a PNG of {len(page)} bytes", fonts, geometry)
+        return _opened_png(lambda: page, f"a file of {len(page)} bytes", fonts, geometry)
     if not isinstance(page, str | Path):
         raise ArgumentError(f"cannot read a page from {type(page).__name__}; give Page, PNG bytes, a path or pixels")
     path = Path(page)
     if not path.is_file():
         raise ArgumentError(f"no page file {str(path)!r}: give the PNG files that `glyphraster render` wrote")
-    return _opened_png(path.read_bytes(), path.name, fonts, geometry)
+    return _opened_png(path.read_bytes, path.name, fonts, geometry)
 
 
-def _opened_png(data: bytes, name: str, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Placed | _Bare:
+def _opened_png(
+    load: Callable[[], bytes], name: str, fonts: Sequence[BitmapFont], geometry: PageGeometry | None
+) -> _Placed | _Bare:
+    """Read the record of a PNG; its pixels are decoded when it is their turn, so that one page is held at a time."""
+
+    def picture() -> _Picture:
+        try:
+            rows, width_px, _ = decode_rows(load())
+        except PngError as error:
+            raise PngError(f"{name}: {error}") from error
+        return _Picture(rows, width_px)
+
     try:
-        rows, width_px, record = decode_rows(data)
+        record = read_record(load())
     except PngError as error:
         raise PngError(f"{name}: {error}") from error
     if record is None:
-        return _bare(f"{name} (which carries no record)", unpacked(rows, width_px), fonts, geometry)
+        return _bare(f"{name} (which carries no record)", picture().pixels, fonts, geometry)
     if record.get("version") != RECORD_VERSION:
         raise ReadError(
             f"{name} has a record of version {record.get('version')!r}; this release reads {RECORD_VERSION}"
         )
+    name = f"page {record.get('index')} ({name})"
     try:
-        return _placed(name, _Picture(rows, width_px), record, _font_of(record, name, fonts))
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
+        return _placed(name, picture, record, _font_of(record, name, fonts))
+    except ReadError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError, IndexError) as error:
         raise ReadError(f"{name} has a record that makes no sense ({error}): render the page again") from error
 
 
-def _placed(name: str, picture: _Picture, record: dict[str, Any], font: BitmapFont) -> _Placed:
+def _placed(name: str, picture: Callable[[], _Picture], record: dict[str, Any], font: BitmapFont) -> _Placed:
     geometry = PageGeometry(**record["geometry"])
-    room, bands = page_room(geometry, font), from_run_lengths(record["bands"])
-    if (bands > font.cell_height_px).any() or height_px(bands, room.leading_px) > room.height_px:
-        raise ValueError(f"rows {record['bands']} on a page {geometry.height_px} px high")
+    room, layout = page_room(geometry, font), record["layout"]
+    bands = from_run_lengths(record["bands"], font.cell_height_px, room.height_px)
+    if room.leading_px < 0 or height_px(bands, room.leading_px) > room.height_px:
+        raise ValueError(f"rows {record['bands']!r:.100} on a page {geometry.height_px} px high")
+    start, stop, crc32_of_cells = (_number(record, name, 0, 1 << 62) for name in ("start", "stop", "cells_crc32"))
+    caption_rows, margin_cells = _number(record, "caption_rows", 0, 1), _number(record, "margin_cells", 0, room.columns)
+    columns = _number(record, "columns", 1, column_counts(room.columns)[-1] if layout == "columns" else 1)
+    before, behind = record["source_crc32"]
+    if layout not in LAYOUTS or stop <= start:
+        raise ValueError(f"layout {layout!r:.100}, characters {start} to {stop}")
     return _Placed(
         name=name,
         picture=picture,
         font=font,
         geometry=geometry,
         bands=bands,
-        start=int(record["start"]),
-        stop=int(record["stop"]),
-        cells_crc32=int(record["cells_crc32"]),
-        layout=record["layout"],
-        columns=int(record["columns"]),
-        caption_rows=int(record["caption_rows"]),
-        margin_cells=int(record["margin_cells"]),
-        source_crc32=(int(record["source_crc32"][0]), int(record["source_crc32"][1])),
+        start=start,
+        stop=stop,
+        cells_crc32=crc32_of_cells,
+        layout=layout,
+        columns=columns,
+        caption_rows=caption_rows,
+        margin_cells=margin_cells,
+        source_crc32=(int(before), int(behind)),
     )
 
 
+def _number(record: dict[str, Any], key: str, least: int, most: int) -> int:
+    value = record[key]
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{key} is {value!r:.100}, which must be a whole number from {least} to {most}")
+    return value
+
+
 def _bare(name: str, pixels: Pixels, fonts: Sequence[BitmapFont], geometry: PageGeometry | None) -> _Bare:
-    tried = [font_chain(fonts)] if fonts else [load_font(shipped) for shipped in shipped_fonts()]
+    tried = _on_columns(font_chain(fonts)) if fonts else [load_font(shipped) for shipped in shipped_fonts()]
     try:
         reading = recognise(pixels, tried, geometry)
     except ReadError as error:
@@ -206,6 +234,13 @@ def _bare(name: str, pixels: Pixels, fonts: Sequence[BitmapFont], geometry: Page
     if reading is None:
         raise ReadError(f"{name} does not read: {altered_pixels(pixels, tried)}; fetch or render it again")
     return _Bare(name=name, reading=reading)
+
+
+def _on_columns(font: BitmapFont) -> list[BitmapFont]:
+    """Return a font on columns of each width that is tried, where it has glyphs that several columns cut."""
+    if font.spans.max() == 1 and not isinstance(font, FontChain):
+        return [font]
+    return [font_chain([font], cell_width_px=font.cell_width_px + tracking) for tracking in TRACKINGS_PX]
 
 
 def _levels(array: npt.NDArray[Any]) -> Pixels:
@@ -232,7 +267,8 @@ def _reduced(pixels: Pixels, drawn: tuple[int, int]) -> Pixels:
 def _font_of(record: dict[str, Any], name: str, given: Sequence[BitmapFont]) -> BitmapFont:
     members = [one for font in given for one in (font.fonts if isinstance(font, FontChain) else (font,))]
     fonts = [_member(wanted, digest, name, members) for wanted, digest in record["fonts"]]
-    return font_chain(fonts, cell_width_px=int(record["column_px"]))
+    geometry = PageGeometry(**record["geometry"])
+    return font_chain(fonts, cell_width_px=_number(record, "column_px", 1, geometry.pitch_x_px))
 
 
 def _member(wanted: str, digest: str, name: str, given: Sequence[BitmapFont]) -> BitmapFont:
@@ -309,7 +345,7 @@ def _read_placed(page: _Placed) -> str:
         )
     body = glyphs[page.caption_rows :, page.margin_cells :]
     text = decode_cells(unrolled(body, page.font, page.layout, page.columns), page.font)
-    if text_crc32(text, page.source_crc32[0]) != page.source_crc32[1]:
+    if len(text) != page.stop - page.start or text_crc32(text, page.source_crc32[0]) != page.source_crc32[1]:
         raise ReadError(
             f"{page.name} reads as {len(text)} characters that are not the {page.stop - page.start} of its record: "
             "something altered it"
@@ -319,11 +355,11 @@ def _read_placed(page: _Placed) -> str:
 
 def _glyphs(page: _Placed) -> npt.NDArray[Any]:
     """Return the cells of a page, proved by drawing them again."""
-    geometry, bands = page.geometry, page.bands
-    packed = page.picture.packed((geometry.height_px, geometry.width_px))
+    geometry, bands, picture = page.geometry, page.bands, page.picture()
+    packed = picture.packed((geometry.height_px, geometry.width_px))
     if packed is not None:
         glyphs, unknown = scan(packed, bands, page.font, geometry)
         if not len(unknown) and np.array_equal(packed_page(glyphs, bands, page.font, geometry, "auto"), packed):
             return glyphs
-    said = altered_page(page.picture.pixels, bands, page.font, geometry)
+    said = altered_page(picture.pixels, bands, page.font, geometry)
     raise ReadError(f"{page.name} does not read: {said}; fetch or render it again")

@@ -6,6 +6,7 @@ last pixel. Where two settings give two texts, neither is taken.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -15,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from glyphraster._lanes import Pixels
-from glyphraster.cells import Cells, cell_tables, decode_cells
+from glyphraster.cells import decode_cells
+from glyphraster.celltables import Cells, cell_tables
 from glyphraster.chain import FontChain
 from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ReadError
@@ -23,8 +25,8 @@ from glyphraster.font import BitmapFont, Mark
 from glyphraster.geometry import PageGeometry
 from glyphraster.layout import page_bands, set_again, unrolled
 from glyphraster.lines import NARROWEST_COLUMN_CELLS, column_counts
-from glyphraster.profiles import page_widths_px
-from glyphraster.rows import Bands, plain_rows, row_bands
+from glyphraster.profiles import every_profile
+from glyphraster.rows import Bands, height_px, plain_rows, row_bands
 from glyphraster.scan import scan_pixels
 
 LEADINGS_PX = (0, 1, 2, 3, 9)
@@ -71,18 +73,16 @@ def recognise(pixels: Pixels, fonts: Sequence[BitmapFont], geometry: PageGeometr
     ReadError
         When the page reads as several texts.
     """
-    geometries = None if geometry is None else [replace(geometry, height_px=pixels.shape[0])]
-    found = {
-        reading
-        for font in fonts
-        for fit in fits(pixels, font, geometries or _page_geometries(pixels, font))
-        for reading in _readings(fit)
-    }
+    found: set[Reading] = set()
+    for font in fonts:
+        own = [replace(geometry, height_px=pixels.shape[0])] if geometry else _page_geometries(pixels, font)
+        drawn = (fit for fit in fits(pixels, font, own) if geometry or _is_whole(fit))
+        found.update(reading for fit in drawn for reading in _readings(fit))
     if len({reading.text for reading in found}) > 1:
         lengths = sorted(len(reading.text) for reading in found)
         raise ReadError(
-            f"reads as several texts, of {lengths[0]} to {lengths[-1]} characters: give fonts= and geometry=, or the "
-            "PNG, whose record says how it was set"
+            f"reads as several texts, of {lengths[0]} to {lengths[-1]} characters: give the PNG, whose record says how "
+            "it was set, or else fonts= and geometry="
         )
     return next(iter(found), None)
 
@@ -121,12 +121,27 @@ def likely_geometries(pixels: Pixels, font: BitmapFont) -> list[PageGeometry]:
 
 def _page_geometries(pixels: Pixels, font: BitmapFont) -> list[PageGeometry]:
     """Return the likely geometries whose width, at a whole factor of the scale, is that of some profile's page."""
-    width_px, widths = pixels.shape[1], page_widths_px()
+    width_px, widths = pixels.shape[1], {profile.page_width_px for profile in every_profile()}
     return [
         geometry
         for geometry in likely_geometries(pixels, font)
         if any(width_px == enlarged * width for width in widths for enlarged in _divisors(geometry.scale))
     ]
+
+
+def _is_whole(fit: Fit) -> bool:
+    """Say whether some profile crops a page of these rows to this height: else something cut it off."""
+    tables, geometry = cell_tables(fit.font), fit.geometry
+    inked = np.flatnonzero((fit.glyphs != tables.blank).any(axis=1))
+    used = fit.bands[: int(inked[-1]) + 1] if len(inked) else fit.bands[:0]
+    rows_px = height_px(used, geometry.pitch_y_px - fit.font.line_height_px) * geometry.scale
+    return any(
+        geometry.width_px == enlarged * profile.page_width_px
+        and geometry.height_px == enlarged * profile.cropped_height_px(rows_px // enlarged)
+        for enlarged in _divisors(geometry.scale)
+        for profile in every_profile()
+        if 0 < rows_px // enlarged <= profile.page_height_px
+    )
 
 
 def _scales(pixels: Pixels) -> list[int]:
@@ -149,9 +164,10 @@ def _bands(pixels: Pixels, font: BitmapFont, geometry: PageGeometry) -> Iterator
     if not isinstance(font, FontChain):
         yield plain_rows(geometry.grid[0], font)
         return
-    leading_px, below = geometry.pitch_y_px - font.line_height_px, pixels.shape[0] // geometry.scale
+    leading_px, margin_px = geometry.pitch_y_px - font.line_height_px, geometry.margin_px
+    below = (pixels.shape[0] - 2 * margin_px) // geometry.scale
     inked = np.flatnonzero((pixels != 255).any(axis=1))
-    text_px = int(inked[-1]) // geometry.scale + 1 if len(inked) else 0
+    text_px = (int(inked[-1]) - margin_px) // geometry.scale + 1 if len(inked) else 0
     kinds = _row_kinds(font)
     for first, all_others in itertools.product([[], *([kind] for kind in kinds)], kinds):
         taken, pitch_px = (sum(last - top + leading_px for top, last in each) for each in (first, [all_others]))
@@ -175,6 +191,7 @@ def _parted(pixels: Pixels, font: FontChain, geometry: PageGeometry, text_px: in
                 yield [band, *rest]
 
 
+@functools.lru_cache(maxsize=16)
 def _row_kinds(font: BitmapFont) -> list[tuple[int, int]]:
     """Return what rows of a font can show of its cells: one kind, or all that the fonts of a chain can ask for."""
     if not isinstance(font, FontChain):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glyphraster.cells import Cells
+from glyphraster.celltables import Cells
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
@@ -118,10 +118,20 @@ def run_lengths(bands: Bands) -> list[list[int]]:
     return [[strip.rows.stop - strip.rows.start, *strip.band] for strip in strips(bands, 0)]
 
 
-def from_run_lengths(runs: list[list[int]]) -> Bands:
-    """Return the bands that :func:`run_lengths` wrote."""
-    rows = [int(run[0]) for run in runs]
-    return np.repeat(np.array([run[1:] for run in runs], np.uint8).reshape(-1, 2), rows, axis=0)
+def from_run_lengths(runs: list[list[int]], cell_height_px: int, most_rows: int) -> Bands:
+    """Return the bands that :func:`run_lengths` wrote.
+
+    Raises
+    ------
+    ValueError
+        When they are of no page with such cells and so many rows at most.
+    """
+    if not runs or any(not (rows > 0 and 0 <= first < last <= cell_height_px) for rows, first, last in runs):
+        raise ValueError(f"rows {runs!r:.100} of cells {cell_height_px} px high")
+    rows = [run[0] for run in runs]
+    if sum(rows) > most_rows:
+        raise ValueError(f"{sum(rows)} rows where {most_rows} fit")
+    return np.repeat(np.array([run[1:] for run in runs], np.uint8), rows, axis=0)
 
 
 def height_px(bands: Bands, leading_px: int) -> int:

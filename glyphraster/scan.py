@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from glyphraster import _lanes
 from glyphraster._lanes import Pixels
-from glyphraster.cells import Cells
+from glyphraster.celltables import Cells
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
 from glyphraster.lookup import Keys, cell_keys, look_up

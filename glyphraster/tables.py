@@ -75,35 +75,38 @@ def check_model(model: object) -> None:
         raise ArgumentError(f"model must be a non-empty string such as 'claude-opus-5-5', got {model!r}")
 
 
-def any_pattern(patterns: Iterable[str], *, where: str) -> re.Pattern[str]:
-    """Return one pattern that hits where any of ``patterns`` does.
+def any_pattern(patterns: Iterable[str]) -> str:
+    """Return one pattern that hits where any of ``patterns`` does."""
+    return "|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)"
+
+
+def check_patterns(patterns: Iterable[str], *, where: str) -> None:
+    """Refuse patterns one of which is no regular expression.
 
     Raises
     ------
     ProfileError
-        When one of them is no regular expression.
+        Naming the pattern.
     """
-    listed = list(patterns)
-    for pattern in listed:
+    for pattern in patterns:
         try:
             re.compile(pattern)
         except re.error as error:
             raise ProfileError(f"{where}: {pattern!r} is no regular expression: {error}") from error
-    return re.compile("|".join(f"(?:{pattern})" for pattern in listed) or r"(?!)")
 
 
-def version_pattern(names: Iterable[str]) -> re.Pattern[str]:
+def version_pattern(names: Iterable[str]) -> str:
     """Return a pattern that hits an id of one of these versions and of no later one.
 
     ``-`` and ``.`` in a name stand for the spellings ``-``, ``.`` and ``p`` (Fireworks), so ``claude-opus-5`` hits
     ``anthropic/claude-opus-5:batch`` and not ``claude-opus-5.5``.
     """
-    return re.compile("|".join(_spelled(name) + _OTHER_VERSION for name in names))
+    return "|".join(_spelled(name) + _OTHER_VERSION for name in names)
 
 
-def weights_pattern(names: Iterable[str]) -> re.Pattern[str]:
+def weights_pattern(names: Iterable[str]) -> str:
     """Return a pattern that hits an id of exactly these models, dated or through a gateway, and of no variant."""
-    return re.compile("|".join(_spelled(name) + _SAME_WEIGHTS for name in names))
+    return "|".join(_spelled(name) + _SAME_WEIGHTS for name in names)
 
 
 def _spelled(name: str) -> str:

@@ -20,18 +20,18 @@ ROOT = Path(__file__).parents[1]
 LAYERS = {
     "glyphraster": [
         "errors",
-        "font png _lanes _kernels tables billing stream escapes clean fontfile charset rules choice output checksum",
-        "bdf distance legibility provider",
-        "source cells geometry typeface fitting precedence profiles",
+        "font png _lanes tables billing stream escapes clean fontfile charset rules choice output checksum",
+        "bdf distance legibility provider _kernel_cache celltables",
+        "source cells geometry typeface fitting precedence profiles _kernels",
         "lookup",
         "importer source_format chain",
         "rows",
         "flow lines decor scan engine",
         "layout",
         "page recognise",
-        "alteration",
+        "alteration parallel",
         "raster reader specimen commandline",
-        "bench",
+        "warmup bench",
         "__init__",
         "cli",
     ],
@@ -54,7 +54,6 @@ SIDEWAYS = {
     ("glyphraster.font", "glyphraster.output"),
     ("glyphraster.png", "glyphraster._lanes"),
     ("glyphraster.png", "glyphraster.checksum"),
-    ("glyphraster._kernels", "glyphraster._lanes"),
     ("contextkit.turns", "contextkit.tokens"),
     ("contextkit.__main__", "contextkit.cli"),
 }
@@ -155,9 +154,9 @@ class TestLayers:
         writers = {dotted(file) for file in files() if writes(file)}
         assert writers == {"glyphraster.output"}
 
-    def test_only_the_kernels_import_numba(self):
+    def test_only_the_kernels_and_their_cache_import_numba(self):
         users = {name for name, targets in IMPORTS.items() if any(within(target, "numba") for target in targets)}
-        assert users == {"glyphraster._kernels"}
+        assert users == {"glyphraster._kernels", "glyphraster._kernel_cache"}
 
     def test_all_code_is_within_the_size_of_a_file(self):
         longest = {dotted(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files()}
@@ -203,7 +202,8 @@ class TestLoading:
         assert modules_loaded(script, "--help") & {"numba", "llvmlite", "PIL", "anthropic", "openai"} == set()
 
     @pytest.mark.parametrize(("name", "commands"), [
-        ("contextkit", ["compact", "restore", "recall"]), ("glyphraster", ["render", "read", "font", "bench"]),
+        ("contextkit", ["compact", "restore", "recall"]),
+        ("glyphraster", ["render", "read", "warmup", "font", "bench"]),
     ])
     def test_the_help_of_a_command_names_its_commands(self, name, commands):
         script = Path(sysconfig.get_path("scripts")) / name
@@ -227,6 +227,12 @@ class TestExports:
     @pytest.mark.parametrize(("package", "name"), EXPORTS, ids=[f"{root.__name__}.{name}" for root, name in EXPORTS])
     def test_an_offered_name_exists_and_is_documented(self, package, name):
         assert documentation(getattr(package, name)) or name in documented_constants()
+
+    @pytest.mark.parametrize("package", [package for package, _ in ROOTS])
+    def test_a_root_lists_what_it_offers_and_has_nothing_else(self, package):
+        assert {*package.__all__} <= {*dir(package)}
+        with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+            package.no_such_name  # noqa: B018
 
 
 def documentation(value):

@@ -320,7 +320,8 @@ class TestPages:
     def test_read_names_the_characters_of_a_page_that_is_missing(self, run, place):
         run("glyphraster", "render", DEMO, *CLAUDE, "--out", "pages")
         line = refused(run, place, "glyphraster", "read", "pages/page-001.png", "pages/page-003.png")
-        assert re.search(r"characters \d+ to \d+ are missing between page-001\.png and page-003\.png", line)
+        pages = r"between page 1 \(page-001\.png\) and page 3 \(page-003\.png\)"
+        assert re.search(rf"characters \d+ to \d+ are missing {pages}", line)
 
     def test_a_page_with_any_byte_changed_is_refused_by_name(self, run, place):
         run("glyphraster", "render", "text", *CLAUDE, "--out", "pages")

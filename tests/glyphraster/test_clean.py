@@ -55,7 +55,7 @@ def test_a_view_seen_twice_is_the_view(view, text):
 def test_pages_hold_the_cleaned_text_and_record_what_was_changed():
     (page,) = gr.render("\x1b[31mred\x1b[0m  \n", "claude-fable-5", clean="terminal")
     assert gr.read(page.png()) == "red\n"
-    assert (page.record["clean"], page.record["changed_chars"]) == ("terminal", 11)
+    assert (page.record["clean"], page.changed_chars) == ("terminal", 11)
 
 
 def test_no_view_is_on_by_default():

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,7 +39,9 @@ def page_of(font, layout="flow", decor=None, *, scale=1, leading=0, tracking=0, 
         pitch_x_px=font.cell_width_px + tracking,
     )
     plan = plan_pages(text, font, geometry, layout, decor=decor or Decor())[0]
-    return Page(plan=plan, font=font, geometry=geometry).cropped()
+    page = Page(plan=plan, font=font, geometry=geometry)
+    height_px = gr.page_profile(MODEL).cropped_height_px(page.cropped().geometry.height_px)
+    return replace(page, geometry=replace(geometry, height_px=height_px))
 
 
 def saved(pixels, kind, **options):
@@ -157,9 +160,24 @@ class TestBarePixels:
     def test_that_read_as_several_texts_are_refused(self):
         font, text = wide_font(gr.load_font("glyph5x8")), "x" * 391 + "\n漢"
         page = page_of(font, "lines", text=text)
-        with pytest.raises(ReadError, match="reads as several texts, of 392 to 393 characters: give fonts="):
+        with pytest.raises(ReadError, match="reads as several texts, of 392 to 393 characters: give the PNG"):
             gr.read(page.pixels, fonts=font)
         assert gr.read(page.png(), fonts=font) == text
+
+    @pytest.mark.parametrize("text", ["name\tvalue", "abcdef\tx", "a b c\td", "\t\tx\n"])
+    def test_of_one_line_with_tabs_read_back(self, text):
+        assert gr.read(page_of(gr.load_font("glyph5x8"), "lines", text=text).pixels) == text
+
+    def test_of_a_chain_with_a_margin_read_back_with_their_geometry(self):
+        font = gr.chain.font_chain([gr.load_font("glyph5x8"), tall_font(range(0x4E00, 0x4E20))])
+        geometry = gr.PageGeometry(height_px=42, width_px=781, pitch_y_px=9, pitch_x_px=5, margin_px=5)
+        plan = plan_pages("a一\n" * 20, font, geometry)[0]
+        assert gr.read(gr.draw(plan, font, geometry), fonts=font, geometry=geometry) == "a一\n" * 20
+
+    def test_of_wide_glyphs_on_wider_columns_read_back(self):
+        fonts = ["glyph5x8", tall_font(range(0x4E00, 0x4E20))]
+        pages = gr.render("a一\n" * 50, MODEL, fonts=fonts, pitch_px=(8, 6))
+        assert gr.read([page.pixels for page in pages], fonts=fonts) == "a一\n" * 50
 
     @pytest.mark.parametrize(
         "text", ["x" * 390 + "\n" + "y" * 390, ("x" * 392 + "\n") * 5, "x" * 391 + "\n" + "y" * 392]
@@ -215,7 +233,7 @@ class TestAnAlteredPage:
         assert "at any whole scale: something resized or cropped it" in bare
         assert "something resized it to 90%" in placed
 
-    @pytest.mark.parametrize("cut", [np.s_[:, :-100], np.s_[:, 35:], np.s_[3:, 2:]])
+    @pytest.mark.parametrize("cut", [np.s_[:, :-100], np.s_[:, 35:], np.s_[3:, 2:], np.s_[:80], np.s_[80:]])
     def test_is_named_cropped(self, cut):
         for said in self.refused(self.PAGE.pixels[cut]):
             assert "something cropped" in said

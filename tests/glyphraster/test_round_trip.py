@@ -3,6 +3,8 @@
 import io
 import itertools
 import sys
+import sysconfig
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from wide_font import wide_font
 
 import glyphraster as gr
 from glyphraster.errors import ArgumentError, PngError, ReadError
+from glyphraster.font import Mark
 from glyphraster.page import Page
 from glyphraster.png import decode_png, encode_png
 
@@ -296,3 +299,90 @@ def test_without_isal_pages_are_deflated_and_read_by_zlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "isal", None)
     assert decode_png(page.png())[1]["encoder"] == "zlib-2"
     assert gr.read(page.png()) == LONG
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("run", [1, 2, 3, 4, 9, 10, 40, 1000])
+def test_no_page_ends_inside_a_count(engine, run):
+    geometry = gr.PageGeometry(height_px=32, width_px=150, pitch_y_px=8, pitch_x_px=5)
+    for before in range(112, 122):
+        for text in ("x" * before + " " * run + "y" * 130, "\ud800" + "x" * (before - 6) + " " * run + "é\ud800"):
+            plans = gr.plan_pages(text, FONT, geometry, engine=engine)
+            assert gr.read([Page(plan=plan, font=FONT, geometry=geometry) for plan in plans]) == text
+
+
+TAMPERED = {
+    "bands": [[[1, 0, 300]], [[10**12, 0, 8]], [[2 * 10**9, 0, 0]], [[1, 8, 0]], [], 3, [[1, 0]]],
+    "start": [float("inf"), -1, "0", None],
+    "columns": [0, -1, 10**6, 2],
+    "layout": ["bogus", 3],
+    "source_crc32": [[], 3],
+    "column_px": [0, 10**6, 4],
+    "caption_rows": [-1, 2],
+    "margin_cells": [-1, 10**6],
+    "stop": [1, 0],
+    "geometry": [{}, {"height_px": 1}, 3],
+    "fonts": [[], [[]], 3, [["glyph5x8", "0"]]],
+    "version": [None, 1, "2"],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in TAMPERED.items() for value in values])
+def test_a_record_that_was_tampered_with_is_refused(key, value):
+    page = pages_of(LONG, SMALL)[0]
+    with pytest.raises((ReadError, ArgumentError)):
+        gr.read(encode_png(page.pixels, "gray1", page.record | {key: value}))
+
+
+def test_pngs_are_named_by_the_number_in_their_record():
+    pngs = [page.png() for page in pages_of(LONG, SMALL)]
+    with pytest.raises(ReadError, match=r"page 2 \(a file of \d+ bytes\) and page 2 \(a file of \d+ bytes\) both hold"):
+        gr.read([*pngs, pngs[1]])
+
+
+def test_a_page_that_continues_an_open_line_says_so():
+    before = gr.render("one\ntwo", "claude-fable-5", layout="lines", line_numbers=True)
+    after = gr.render(" goes on\nthree", "claude-fable-5", layout="lines", line_numbers=True, after=before[-1])
+    whole = gr.render("one\ntwo goes on\nthree", "claude-fable-5", layout="lines", line_numbers=True)
+    assert gr.read([*before, *after]) == gr.read(whole)
+    assert after[0].plan.glyphs[0, 4] == FONT.cell(Mark.CONTINUATION)
+    assert [int(cell) for cell in after[0].plan.glyphs[1, :3]] == [int(cell) for cell in whole[0].plan.glyphs[2, :3]]
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"caption": 5}, "caption must be a string or None, got 5"), ({"after": "x"}, "after must be the page before"),
+])
+def test_arguments_of_another_kind_are_refused(options, said):
+    with pytest.raises(ArgumentError, match=said):
+        gr.render("x", "claude-fable-5", **options)
+
+
+@pytest.mark.parametrize("text", [b"abc", 5, None, [1], ["a", b"b"]])
+def test_a_stream_of_something_else_is_refused(text):
+    with pytest.raises(ArgumentError, match="string"):
+        list(gr.iter_pages(text, "claude-fable-5"))
+
+
+STDLIB = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+
+
+@pytest.mark.parametrize("layout", ["flow", "lines", "columns"])
+def test_the_sources_of_the_standard_library_read_back_from_png_bytes(layout):
+    for file in STDLIB:
+        text = file.read_bytes().decode("utf-8", "surrogateescape")
+        pages = gr.render(text, "claude-fable-5", layout=layout)
+        assert gr.read([page.png() for page in pages]) == text, file.name
+
+
+def test_every_shared_transcript_reads_back_from_png_bytes(shared):
+    files = [file for file in sorted((shared / "transcripts").rglob("*")) if file.is_file()]
+    assert files
+    for file in files:
+        text = file.read_bytes().decode("utf-8", "surrogateescape")
+        assert gr.read([page.png() for page in gr.render(text, "claude-fable-5")]) == text, file.name
+
+
+def test_emoji_sequences_read_back_in_every_layout():
+    text = "\U0001f469\u200d\U0001f4bb \U0001f1e8\U0001f1ff 1\ufe0f\u20e3 \U0001f44d\U0001f3fd\n" * 40
+    for layout in ("flow", "lines", "columns"):
+        assert gr.read([page.png() for page in gr.render(text, "claude-fable-5", layout=layout)]) == text
