@@ -16,9 +16,9 @@ import glyphraster as gr
 from glyphraster.cells import escape_cost
 from glyphraster.clean import cleaned
 from glyphraster.commandline import run_command
-from glyphraster.errors import EXIT_CHECK_FAILED, ArgumentError, PngError
+from glyphraster.errors import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, ArgumentError
+from glyphraster.files import FileResult, RenderOptions, holds_only_pages, write_pages
 from glyphraster.output import staged_directory, text_bytes, write_atomically
-from glyphraster.png import decode_png
 
 if TYPE_CHECKING:
     from glyphraster.bench import Absent, EngineSpeed
@@ -37,9 +37,13 @@ FontsOfYourOwn = Annotated[
 
 @app.command()
 def render(
-    file: Annotated[Path, typer.Argument(help="Any file; bytes that are not UTF-8 survive as well.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Any files; bytes that are not UTF-8 survive as well.")
+    ],
     model: Annotated[str, typer.Option(help="Model id as the route spells it.")],
-    out: Annotated[Path, typer.Option(help="Directory for page-001.png and on.")],
+    out: Annotated[
+        Path, typer.Option(help="Directory for page-001.png and on; of several files each gets one of its own in it.")
+    ],
     route: Annotated[
         str | None, typer.Option(help="The API that carries the request; its maker's own by default.")
     ] = None,
@@ -57,41 +61,67 @@ def render(
     line_numbers: Annotated[bool, typer.Option("--line-numbers", help="Number the lines; for --layout lines.")] = False,
     clean: Annotated[str | None, typer.Option(help="terminal or typographic: readable, no longer exact.")] = None,
     engine: Annotated[str, typer.Option(help="auto, numba or numpy.")] = "auto",
+    workers: Annotated[int | None, typer.Option(min=1, help="Threads that draw; one a core by default.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON report.")] = False,
 ) -> None:
-    """Draw a file on pages.  Example: glyphraster render notes.txt --model claude-fable-5 --out pages."""
-    text = _read_text(file)
-    pages = gr.render(
-        text,
-        model,
+    """Draw files on pages.  Example: glyphraster render notes.txt --model claude-fable-5 --out pages."""
+    options = RenderOptions(
         route=route,
         layout=layout,
-        tier=tier,  # type: ignore[arg-type]  # checked there
+        tier=tier,  # type: ignore[typeddict-item]  # checked there
         fonts=font or None,
         scale=scale,
         pitch_px=_pitch_px(pitch),
         caption=caption,
         line_numbers=line_numbers,
         clean=clean,
-        engine=engine,  # type: ignore[arg-type]  # checked there
+        engine=engine,  # type: ignore[typeddict-item]  # checked there
     )
+    if len(files) > 1:
+        bar = sys.stderr.isatty() and not as_json
+        _report(gr.render_files(files, out, model, workers=workers, progress=bar, **options), as_json=as_json)
+        return
+    text = _read_text(files[0])
+    pages = gr.render(text, model, **options)
     if not pages:
-        raise ArgumentError(f"{file} is empty in the view {clean!r}: there is nothing to draw")
-    with staged_directory(out, _holds_only_pages) as stage:
-        for page in pages:
-            write_atomically(stage / f"page-{page.index:03d}.png", page.png("gray1"))
-    profile = gr.page_profile(model, route)
-    tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
-    said = {"pages": len(pages), "characters": len(text), "tokens": tokens, "profile": profile.key}
-    said |= {"match": profile.match, "out": str(out), "font": pages[0].font.name}
+        raise ArgumentError(f"{files[0]} is empty in the view {clean!r}: there is nothing to draw")
+    with staged_directory(out, holds_only_pages) as stage:
+        write_pages(pages, stage, workers=workers)
+    said = _figures_of(pages, gr.page_profile(model, route)) | {"characters": len(text), "out": str(out)}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
     typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
 
 
+def _figures_of(pages: list[gr.Page], profile: gr.PageProfile) -> dict[str, Any]:
+    tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
+    font = pages[0].font.name
+    return {"pages": len(pages), "tokens": tokens, "profile": profile.key, "match": profile.match, "font": font}
+
+
 def _forced(tier: str, scale: int | None, pitch: str | None) -> str:
     forced = [tier] * (tier != "auto") + [f"scale {scale}"] * (scale is not None) + [f"pitch {pitch}"] * bool(pitch)
     return ", ".join(forced)
+
+
+def _report(results: list[FileResult], *, as_json: bool) -> None:
+    """Say what became of each file: those drawn on standard output, those that failed on standard error."""
+    if as_json:
+        typer.echo(json.dumps([_said(result) for result in results]))
+    for result in results:
+        if result.error:
+            typer.echo(f"glyphraster: {result.path}: {' '.join(str(result.error).splitlines())}", err=True)
+        elif not as_json:
+            drawn = f"{result.characters:,} characters on {result.pages} page(s)"
+            typer.echo(f"{result.path}: {drawn} in {result.directory}")
+    if any(result.error for result in results):
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def _said(result: FileResult) -> dict[str, Any]:
+    numbers = {"pages": result.pages, "characters": result.characters}
+    error = None if result.error is None else str(result.error)
+    return {"file": str(result.path), "out": str(result.directory), **numbers, "error": error}
 
 
 def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
@@ -309,18 +339,6 @@ def _read_text(file: Path) -> str:
     if not content:
         raise ArgumentError(f"{file} is empty (0 bytes): there is nothing to draw")
     return content.decode("utf-8", "surrogateescape")
-
-
-def _holds_only_pages(directory: Path) -> bool:
-    return all(entry.match("page-*.png") and _is_page(entry) for entry in directory.iterdir())
-
-
-def _is_page(file: Path) -> bool:
-    """Say whether a file was drawn here: another program's page-001.png is nobody's to replace."""
-    try:
-        return decode_png(file.read_bytes())[1] is not None
-    except (OSError, PngError):
-        return False
 
 
 def main() -> None:

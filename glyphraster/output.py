@@ -44,6 +44,23 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def write_staged(path: Path, content: bytes) -> None:
+    """Write a new private file (mode 0600) into a staged directory, where nobody sees it before it is whole.
+
+    It is not forced to the disk: 1,000 pages would wait 1,000 times.
+
+    Raises
+    ------
+    OSError
+        When the file exists or cannot be written; it names ``path``.
+    """
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def _renew(path: Path, content: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

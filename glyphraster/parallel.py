@@ -17,7 +17,7 @@ from glyphraster.page import Page
 from glyphraster.png import PngMode
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -66,20 +66,28 @@ def encode_pages(
     Exception
         What the pages, or drawing one, raised: in its place, after the bytes of all pages before it.
     """
-    count, encode = worker_count(workers), methodcaller("png", mode, small=small)
-    return _encoded(pages, encode, count) if count > 1 else map(encode, pages)
+    return mapped(methodcaller("png", mode, small=small), pages, workers)
 
 
-def _encoded(pages: Iterable[Page], encode: Callable[[Page], bytes], workers: int) -> Iterator[bytes]:
+def mapped(task: Callable[[Item], Result], items: Iterable[Item], workers: int | None = None) -> Iterator[Result]:
+    """Yield what a task returns for each item, in order, on threads of its own; the rest as :func:`encode_pages`."""
+    count = worker_count(workers)
+    return _on_threads(task, items, count) if count > 1 else map(task, items)
+
+
+def _on_threads(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    with thread_pool(workers) as pool:
+        yield from in_order(pool, task, items, AHEAD_PER_WORKER * workers)
+
+
+def thread_pool(workers: int) -> ThreadPoolExecutor:
+    """Return a pool of so many threads."""
     from concurrent.futures import ThreadPoolExecutor  # late: 10 ms that a root import does not need
 
-    with ThreadPoolExecutor(workers, thread_name_prefix="glyphraster") as pool:
-        yield from in_order(pool, encode, pages, AHEAD_PER_WORKER * workers)
+    return ThreadPoolExecutor(workers, thread_name_prefix="glyphraster")
 
 
-def in_order(
-    pool: Executor, task: Callable[[Item], Result], items: Iterable[Item], ahead: int
-) -> Iterator[Result]:
+def in_order(pool: Executor, task: Callable[[Item], Result], items: Iterable[Item], ahead: int) -> Iterator[Result]:
     """Yield what a task returns for each item, in order, with at most ``ahead`` items under way.
 
     An error of the task or of the items is raised in its place. What has not started when the iterator is closed never
@@ -98,9 +106,7 @@ def in_order(
             future.cancel()
 
 
-def _submitted(
-    pool: Executor, task: Callable[[Item], Result], items: Iterable[Item]
-) -> Iterator[Future[Result]]:
+def _submitted(pool: Executor, task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Future[Result]]:
     """Submit each item; an error of the items is the last result."""
     from concurrent.futures import Future
 

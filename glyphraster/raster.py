@@ -20,7 +20,7 @@ from glyphraster.font import BitmapFont, Fonts, load_font, load_fonts
 from glyphraster.geometry import PageGeometry, page_geometry
 from glyphraster.layout import PagePlan, iter_plans
 from glyphraster.page import Page
-from glyphraster.profiles import PageProfile, page_profile, reading_cell
+from glyphraster.profiles import CellChoice, PageProfile, page_profile, reading_cell
 from glyphraster.rows import height_px, page_room
 
 Tier = Literal["auto", "dense", "legible"]
@@ -168,10 +168,11 @@ def iter_pages(
         raise ArgumentError(f"after must be the page before, or None, got {type(after).__name__}")
     if isinstance(text, bytes) or not isinstance(text, Iterable):
         raise ArgumentError(f"iter_pages takes a string, or strings in order, got {type(text).__name__}")
+    choice = reading_cell(model)
     setting = _Setting(
-        model=model,
+        choice=choice,
         profile=page_profile(model, route),
-        scale=_scale(model, tier, scale),
+        scale=_scale(choice, tier, scale),
         pitch_px=pitch_px,
         layout=layout,
         decor=Decor(caption=caption, line_numbers=line_numbers),
@@ -180,22 +181,22 @@ def iter_pages(
     )
     chunks = (text,) if isinstance(text, str) else _strings(text)
     if fonts is None:
-        return setting.pages_in_best_font(chunks, reading_cell(model).font)
+        return setting.pages_in_best_font(chunks, choice.font)
     return setting.pages(chunks, font_chain(load_fonts(fonts)))
 
 
-def _scale(model: str, tier: str, scale: int | None) -> int:
+def _scale(choice: CellChoice, tier: str, scale: int | None) -> int:
     if tier != "auto" and tier not in TIERS:
         raise ArgumentError(f"no tier {tier!r}; there is auto, {', '.join(TIERS)}")
-    own = reading_cell(model).scale if tier == "auto" else TIERS[tier]
+    own = choice.scale if tier == "auto" else TIERS[tier]
     if scale is not None and tier != "auto":
         raise ArgumentError(f"tier {tier!r} is scale {own}, and scale {scale!r} is given as well: give one of the two")
     return own if scale is None else scale
 
 
-def _measured_pitch_px(model: str, font: BitmapFont) -> tuple[int, int] | None:
+def _measured_pitch_px(choice: CellChoice, font: BitmapFont) -> tuple[int, int] | None:
     """Return the pitch that the evidence for the model names, where it is about this font or the first of a chain."""
-    choice, plain = reading_cell(model), font.fonts[0] if isinstance(font, FontChain) else font
+    plain = font.fonts[0] if isinstance(font, FontChain) else font
     return (choice.pitch_y_px, choice.pitch_x_px) if plain.name == choice.font else None
 
 
@@ -203,7 +204,7 @@ def _measured_pitch_px(model: str, font: BitmapFont) -> tuple[int, int] | None:
 class _Setting:
     """How pages are set, whatever the text and the font."""
 
-    model: str
+    choice: CellChoice
     profile: PageProfile
     scale: int
     pitch_px: tuple[int, int] | None
@@ -244,7 +245,7 @@ class _Setting:
         )
 
     def _geometry(self, font: BitmapFont) -> PageGeometry:
-        pitch_px = _measured_pitch_px(self.model, font) if self.pitch_px is None else self.pitch_px
+        pitch_px = _measured_pitch_px(self.choice, font) if self.pitch_px is None else self.pitch_px
         return page_geometry(self.profile, font, scale=self.scale, pitch_px=pitch_px)
 
     def _page(self, plan: PagePlan, font: BitmapFont, geometry: PageGeometry) -> Page:

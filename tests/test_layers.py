@@ -31,6 +31,7 @@ LAYERS = {
         "page recognise",
         "alteration parallel",
         "raster reader specimen commandline",
+        "files",
         "warmup bench",
         "__init__",
         "cli",

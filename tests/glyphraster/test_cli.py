@@ -192,6 +192,43 @@ class TestRender:
         assert pages()[0].read_bytes()[24] == 1
 
 
+class TestRenderSeveral:
+    def test_each_file_gets_a_directory_of_its_own_and_a_line(self, glyphraster):
+        Path("one").write_bytes(EVERY_BYTE)
+        Path("two").write_bytes(b"x" * 1234)
+        ran = glyphraster("render", "one", "two", *FABLE, "--out", "pages", "--workers", 2)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.splitlines()[1] == "two: 1,234 characters on 1 page(s) in pages/two"
+        assert glyphraster("read", *sorted(Path("pages/one").iterdir())).raw == EVERY_BYTE
+
+    def test_failures_are_named_and_the_others_are_drawn(self, glyphraster):
+        Path("one").write_bytes(b"one")
+        Path("two").write_bytes(b"two")
+        ran = glyphraster("render", "one", "missing", "two", *FABLE, "--out", "pages")
+        assert ran.code == 2
+        assert [line.split(":")[0] for line in ran.out.splitlines()] == ["one", "two"]
+        assert ran.err.startswith("glyphraster: missing: cannot read missing: No such file or directory")
+        assert len(ran.err.splitlines()) == 1
+
+    def test_json_is_one_document_with_a_row_for_each_file(self, glyphraster):
+        Path("one").write_bytes(b"one")
+        ran = glyphraster("render", "one", "missing", *FABLE, "--out", "pages", "--json")
+        one, missing = json.loads(ran.out)
+        assert one == {"file": "one", "out": "pages/one", "pages": 1, "characters": 3, "error": None}
+        assert (ran.code, missing["file"], missing["pages"]) == (2, "missing", 0)
+        assert "cannot read missing" in missing["error"]
+
+    def test_an_option_that_suits_no_file_is_said_once(self, glyphraster):
+        ran = glyphraster("render", "one", "two", *FABLE, "--out", "pages", "--tier", "huge")
+        assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+
+    @pytest.mark.parametrize("workers", [1, 3])
+    def test_the_pages_of_one_file_do_not_depend_on_the_threads(self, workers, glyphraster):
+        glyphraster("render", SOURCE, "--model", "gpt-4o", "--out", "pages", "--workers", workers)
+        assert len(pages()) > 2
+        assert glyphraster("read", *pages()).raw == SOURCE.read_bytes()
+
+
 class TestFont:
     def test_build_packs_the_source_into_the_shipped_font(self, glyphraster):
         ran = glyphraster("font", "build", SOURCE, "--out", "font.npz")

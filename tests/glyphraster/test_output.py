@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glyphraster.errors import ArgumentError
-from glyphraster.output import staged_directory, write_atomically
+from glyphraster.output import staged_directory, write_atomically, write_staged
 
 
 def tree(directory):
@@ -95,6 +95,19 @@ class TestFile:
         with pytest.raises(OSError, match=r"\[Errno 28\] No space left on device: '.*file'"):
             write_atomically(tmp_path / "file", b"after")
         assert tree(tmp_path) == {"file": b"before"}
+
+
+class TestStagedFile:
+    def test_it_is_new_whole_and_private(self, tmp_path):
+        write_staged(tmp_path / "file", b"content")
+        assert tree(tmp_path) == {"file": b"content"}
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+    def test_an_earlier_file_stays(self, tmp_path):
+        (tmp_path / "file").write_bytes(b"before")
+        with pytest.raises(FileExistsError) as raised:
+            write_staged(tmp_path / "file", b"after")
+        assert (raised.value.filename, tree(tmp_path)) == (str(tmp_path / "file"), {"file": b"before"})
 
 
 class TestDirectory:
