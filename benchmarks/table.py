@@ -8,6 +8,7 @@ says so.
 
 import argparse
 import functools
+import importlib.util
 import json
 import operator
 import os
@@ -177,7 +178,7 @@ def threads():
     yield Row("two threads on two cores, wall time, pages to PNG", one / two, 1.6, 1.9)
     one, two = wall([lambda: common.pngs_of(text, BEST), lambda: pooled(common.pages_of(text, BEST))])
     yield Row("  the same, text to PNG, cells in one thread", one / two)
-    helper, what = getattr(gr, "encode_pages", None), "  the same, text to PNG, by encode_pages"
+    helper, what = feature("encode_pages"), "  the same, text to PNG, by encode_pages"
     if helper is None:
         yield Row(what, None, missing=NOT_YET)
     else:
@@ -186,10 +187,18 @@ def threads():
     yield files()
 
 
+def feature(name):
+    """Return what a name stands for, at the root or beside it, or None where it is still to come."""
+    for place in ("glyphraster", "glyphraster.parallel", "glyphraster.files"):
+        if importlib.util.find_spec(place) and hasattr(module := importlib.import_module(place), name):
+            return getattr(module, name)
+    return None
+
+
 def files():
     """Measure render_files on eight files, where it exists."""
     row = functools.partial(Row, "two workers on two cores, wall time, render_files", least=1.6, aim=1.9)
-    helper = getattr(gr, "render_files", None)
+    helper = feature("render_files")
     if helper is None:
         return row(None, missing=NOT_YET)
     with tempfile.TemporaryDirectory() as place:
