@@ -82,15 +82,19 @@ def render(
         _report(gr.render_files(files, out, model, workers=workers, progress=bar, **options), as_json=as_json)
         return
     text = _read_text(files[0])
-    pages = gr.render(text, model, **options)
-    if not pages:
-        raise ArgumentError(f"{files[0]} is empty in the view {clean!r}: there is nothing to draw")
-    with staged_directory(out, holds_only_pages) as stage:
-        write_pages(pages, stage, workers=workers)
+    pages = _written(files[0], gr.render(text, model, **options), out, workers)
     said = _figures_of(pages, gr.page_profile(model, route)) | {"characters": len(text), "out": str(out)}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
     typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
+
+
+def _written(file: Path, pages: list[gr.Page], out: Path, workers: int | None) -> list[gr.Page]:
+    if not pages:
+        raise ArgumentError(f"{file} is empty in the view that was asked for: there is nothing to draw")
+    with staged_directory(out, holds_only_pages) as stage:
+        write_pages(pages, stage, workers=workers)
+    return pages
 
 
 def _figures_of(pages: list[gr.Page], profile: gr.PageProfile) -> dict[str, Any]:
