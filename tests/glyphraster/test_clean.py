@@ -66,3 +66,13 @@ def test_no_view_is_on_by_default():
 def test_an_unknown_view_is_refused_with_those_there_are():
     with pytest.raises(ArgumentError, match="no view 'pretty'; there is terminal, typographic"):
         cleaned("x", "pretty")
+
+
+def test_appending_to_a_cleaned_text_changes_no_full_page():
+    text = "\x1b[31mred\x1b[0m plain line \n" * 9_000
+    before, after = (
+        [page.png() for page in gr.render(source, "claude-fable-5", clean="terminal")]
+        for source in (text, text + "\x1b[1mx\x1b[0m\n")
+    )
+    assert len(before) > 1
+    assert after[: len(before) - 1] == before[:-1]

@@ -114,6 +114,13 @@ class TestRender:
             "match": "known", "out": "pages", "font": "glyph5x8", "escaped_characters": 0, "escape_cells": 0,
         }
 
+    def test_a_file_of_which_a_view_leaves_nothing_is_refused_and_nothing_written(self, glyphraster):
+        Path("file").write_text("\x1b[31m", encoding="utf-8")
+        ran = glyphraster("render", "file", *FABLE, "--clean", "terminal", "--out", "pages")
+        assert ran.code == 2
+        assert "file is empty in the view that was asked for" in ran.err
+        assert not Path("pages").exists()
+
     def test_it_says_what_has_no_glyph_and_what_that_costs(self, glyphraster):
         Path("file").write_text("a漢b\U0001f680", encoding="utf-8")
         said = glyphraster("render", "file", *FABLE, "--out", "pages").out
