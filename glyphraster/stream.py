@@ -22,11 +22,13 @@ class TextStream:
 
     def peek(self, count: int, *, beyond: int = 0) -> tuple[str, bool]:
         """Return ``count`` characters, on to the end of a run of spaces and ``beyond``; and whether that is all."""
-        while self._holds(count + max(1, beyond)):
+        wanted = count + max(1, beyond)
+        while self._holds(wanted):
             end = self._run_end(self._position + count)
             if end + beyond <= len(self._text) and end < len(self._text):
                 return self._text[self._position : end + beyond], False
             count = end - self._position
+            wanted = count + max(1, beyond, count // 8)  # a run of spaces is not joined piece by piece
         return self._text[self._position :], True
 
     def skip(self, count: int) -> None:
@@ -38,9 +40,12 @@ class TextStream:
 
     def _holds(self, count: int) -> bool:
         """Read until ``count`` characters are at hand; say whether there are so many."""
-        while len(self._text) - self._position < count:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return False
-            self._text, self._position = self._text[self._position :] + chunk, 0
-        return True
+        held = len(self._text) - self._position
+        if held >= count:
+            return True
+        pieces = [self._text[self._position :]] if held else []  # one string alone is not copied
+        while held < count and (chunk := next(self._chunks, None)) is not None:
+            pieces.append(chunk)
+            held += len(chunk)
+        self._text, self._position = "".join(pieces), 0
+        return held >= count
