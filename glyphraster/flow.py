@@ -12,7 +12,7 @@ from glyphraster.cells import COUNTED_RUN_CHARS, close_run, encode_cells
 from glyphraster.celltables import Cells, cell_tables, escape_bodies
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont
-from glyphraster.rows import Room, row_heights
+from glyphraster.rows import Room, placed_bands
 from glyphraster.stream import TextStream
 
 
@@ -121,8 +121,8 @@ def _fitting(breaks: npt.NDArray[Any], cells: Cells, font: BitmapFont, room: Roo
     if not isinstance(font, FontChain):
         return breaks
     on_page = cells[: breaks[-1]]
-    heights = row_heights(on_page, np.searchsorted(breaks, np.arange(len(on_page)), "right") - 1, font)
-    return breaks[: room.rows_of(heights, font.line_height_px) + 1]
+    bands = placed_bands(on_page, np.searchsorted(breaks, np.arange(len(on_page)), "right") - 1, font)
+    return breaks[: room.rows_of(bands, font.line_height_px) + 1]
 
 
 def _in_rows(cells: Cells, breaks: npt.NDArray[Any], font: BitmapFont, columns: int) -> Cells:

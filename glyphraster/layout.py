@@ -163,7 +163,7 @@ def _next_plan(
     glyphs = decorated(body, font, decor, margin_cells=margin_cells, index=index, lines=span, mid_line=before.open_line)
     plan = PagePlan(
         glyphs=glyphs,
-        bands=page_bands(glyphs, font, caption_rows if columns > 1 else len(glyphs)),
+        bands=row_bands(glyphs, font),
         start=before.stop,
         stop=before.stop + len(piece),
         index=index,
@@ -183,14 +183,6 @@ def _next_plan(
 _NOTHING = PagePlan(
     glyphs=np.zeros((0, 0), np.uint16), bands=np.zeros((0, 2), np.uint8), start=0, stop=0, index=0, layout="flow"
 )
-
-
-def page_bands(glyphs: Cells, font: BitmapFont, own_rows: int) -> Bands:
-    """Return what each row shows: the first ``own_rows`` each its own, all others as much as the tallest of them."""
-    bands = row_bands(glyphs, font)
-    if len(bands) > own_rows:
-        bands[own_rows:] = (bands[own_rows:, 0].min(), bands[own_rows:, 1].max())
-    return bands
 
 
 def text_crc32(text: str, before: int) -> int:
@@ -217,7 +209,7 @@ def set_again(
     """
     if layout == "flow":
         return flow.set_again(text, font, grid)
-    return lines.set_again(text, font, grid[1], columns, mid_line=mid_line)
+    return lines.set_again(text, font, grid, columns, mid_line=mid_line)
 
 
 def _check(font: BitmapFont, geometry: PageGeometry, layout: str, decor: Decor) -> None:

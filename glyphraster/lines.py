@@ -10,6 +10,7 @@ So that bare pixels tell their layout, a page whose rows could all be those of `
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from glyphraster.cells import COUNTED_RUN_CHARS, TAB_STOP_CELLS, close_run, enco
 from glyphraster.celltables import Cells, cell_tables
 from glyphraster.chain import FontChain
 from glyphraster.font import BitmapFont, Mark
-from glyphraster.rows import Room, is_tall, row_heights
+from glyphraster.rows import Room, abreast, placed_bands, row_bands
 from glyphraster.stream import TextStream
 
 GUTTER_CELLS = 2
@@ -86,7 +87,7 @@ def next_page(
         piece, last = source.peek(count, beyond=1)
         cells, ends = encode_cells(piece, font, aligned=True)
         text = _Encoded(piece=piece, cells=cells, ends=ends, font=font, mid_line=mid_line)
-        fits = [fit for each in counts for fit in _fits(text, room, each)]
+        fits = [_fit(text, room, each) for each in counts]
         if last or all(fit.chars < len(piece) for fit in fits):
             break
         count *= 2
@@ -94,16 +95,28 @@ def next_page(
     source.skip(best.chars)
     piece = piece[: best.chars]
     cells = close_run(cells[: ends[best.chars - 1] if best.chars else 0], piece, font)
-    return piece, _set(cells, best, room.columns, font, mid_line), best.columns
+    rows = _drawn(cells, best, font, mid_line)
+    return piece, _set(rows, best, font, room.columns, _page_rows(rows, best, font, room)), best.columns
 
 
-def set_again(piece: str, font: BitmapFont, width: int, columns: int, *, mid_line: bool) -> Cells:
-    """Return the cells of a page that holds ``piece`` in so many newspaper columns on ``width`` cells."""
+def _page_rows(rows: Cells, fit: _Fit, font: BitmapFont, room: Room) -> int:
+    """Return over how many rows a page spreads its newspaper columns: the fewest whose heights together fit."""
+    least = -(-len(rows) // fit.columns)
+    if not isinstance(font, FontChain):
+        return least
+    bands = row_bands(rows, font)
+    return next(count for count in itertools.count(least) if room.holds(abreast(bands, count, fit.columns, font)))
+
+
+def set_again(piece: str, font: BitmapFont, grid: tuple[int, int], columns: int, *, mid_line: bool) -> Cells:
+    """Return the cells of a page of ``grid`` (rows, columns) that holds ``piece`` in so many newspaper columns."""
     cells, _ = encode_cells(piece, font, aligned=True)
     cells = close_run(cells, piece, font)
-    places = _placed(cells, font, _width(columns, width), int(mid_line))
-    fit = _Fit(columns=columns, width=_width(columns, width), chars=len(piece), places=places)
-    return _set(cells, fit, width, font, mid_line)
+    width = _width(columns, grid[1])
+    fit = _Fit(columns=columns, width=width, chars=len(piece), places=_placed(cells, font, width, int(mid_line)))
+    rows = _drawn(cells, fit, font, mid_line)
+    least = -(-len(rows) // columns)
+    return _set(rows, fit, font, grid[1], max(least, grid[0]) if isinstance(font, FontChain) else least)
 
 
 def unrolled(glyphs: Cells, font: BitmapFont, columns: int) -> Cells:
@@ -135,23 +148,16 @@ def _width(columns: int, total: int) -> int:
     return (total - (columns - 1) * GUTTER_CELLS) // columns
 
 
-def _fits(text: _Encoded, room: Room, columns: int) -> list[_Fit]:
-    """Place all cells in one long column and cut it where the page ends.
-
-    A page of newspaper columns has rows of one height: those of plain text up to the first row with a taller glyph, or
-    all as high as the tallest.
-    """
+def _fit(text: _Encoded, room: Room, columns: int) -> _Fit:
+    """Place all cells in one long column and cut it where the page ends."""
     width, font = _width(columns, room.columns), text.font
     places = _placed(text.cells, font, width, int(text.mid_line))
-    if not isinstance(font, FontChain):
-        counts = [room.rows(font.line_height_px) * columns]
-    elif columns == 1:
-        counts = [room.rows_of(row_heights(text.cells, places.rows, font), font.line_height_px)]
-    else:
-        tall = places.rows[is_tall(text.cells, font)]
-        plain, taller = room.rows(font.line_height_px) * columns, room.rows(font.cell_height_px) * columns
-        counts = [min(plain, int(tall[0])), taller] if len(tall) else [plain]
-    return [_Fit(columns=columns, width=width, chars=_chars(text, places, rows), places=places) for rows in counts]
+    rows = room.rows(font.line_height_px) * columns
+    if isinstance(font, FontChain):
+        bands = placed_bands(text.cells, places.rows, font)
+        one = columns == 1
+        rows = room.rows_of(bands, font.line_height_px) if one else room.rows_abreast(bands, columns, font) * columns
+    return _Fit(columns=columns, width=width, chars=_chars(text, places, rows), places=places)
 
 
 def _chars(text: _Encoded, places: _Places, rows: int) -> int:
@@ -217,9 +223,8 @@ def _pads_before(within: Indices, line: Indices, wide: Indices, width: int) -> I
     return pads - (pads - added)[first][line]
 
 
-def _set(cells: Cells, fit: _Fit, width: int, font: BitmapFont, mid_line: bool) -> Cells:
-    rows = _drawn(cells, fit, font, mid_line)
-    return _told_from_flow(rows, font) if fit.columns == 1 else _folded(rows, fit, width, font)
+def _set(rows: Cells, fit: _Fit, font: BitmapFont, width: int, height: int) -> Cells:
+    return _told_from_flow(rows, font) if fit.columns == 1 else _folded(rows, fit, font, width, height)
 
 
 def _drawn(cells: Cells, fit: _Fit, font: BitmapFont, mid_line: bool) -> Cells:
@@ -254,9 +259,8 @@ def _told_from_flow(rows: Cells, font: BitmapFont) -> Cells:
     return rows
 
 
-def _folded(rows: Cells, fit: _Fit, width: int, font: BitmapFont) -> Cells:
-    """Fold one long column into newspaper columns side by side, all as high as the first, with rules between them."""
-    height = -(-len(rows) // fit.columns)
+def _folded(rows: Cells, fit: _Fit, font: BitmapFont, width: int, height: int) -> Cells:
+    """Fold one long column into newspaper columns of ``height`` rows side by side, with rules between them."""
     page = np.full((height, width), cell_tables(font).blank, rows.dtype)
     for column in range(fit.columns):
         piece = rows[column * height : (column + 1) * height]

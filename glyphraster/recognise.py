@@ -7,7 +7,6 @@ last pixel. Where two settings give two texts, neither is taken.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from glyphraster.engine import draw_glyphs
 from glyphraster.errors import ReadError
 from glyphraster.font import BitmapFont, Mark
 from glyphraster.geometry import PageGeometry
-from glyphraster.layout import page_bands, set_again, unrolled
+from glyphraster.layout import set_again, unrolled
 from glyphraster.lines import NARROWEST_COLUMN_CELLS, column_counts
 from glyphraster.profiles import every_profile
 from glyphraster.rows import Bands, height_px, plain_rows, row_bands
@@ -164,16 +163,8 @@ def _bands(pixels: Pixels, font: BitmapFont, geometry: PageGeometry) -> Iterator
     if not isinstance(font, FontChain):
         yield plain_rows(geometry.grid[0], font)
         return
-    leading_px, margin_px = geometry.pitch_y_px - font.line_height_px, geometry.margin_px
-    below = (pixels.shape[0] - 2 * margin_px) // geometry.scale
     inked = np.flatnonzero((pixels != 255).any(axis=1))
-    text_px = (int(inked[-1]) - margin_px) // geometry.scale + 1 if len(inked) else 0
-    kinds = _row_kinds(font)
-    for first, all_others in itertools.product([[], *([kind] for kind in kinds)], kinds):
-        taken, pitch_px = (sum(last - top + leading_px for top, last in each) for each in (first, [all_others]))
-        rows = -(-(text_px - taken) // pitch_px)
-        if rows > 0 and taken + rows * pitch_px <= below:
-            yield np.array([*first, *[all_others] * rows], np.uint8)
+    text_px = (int(inked[-1]) - geometry.margin_px) // geometry.scale + 1 if len(inked) else 0
     for kinds in _parted(pixels, font, geometry, text_px):
         yield np.array(kinds, np.uint8).reshape(-1, 2)
 
@@ -232,9 +223,7 @@ def _readings(fit: Fit) -> Iterator[Reading]:
     layouts = [("lines", 1)] if margin_cells else [("flow", 1), ("lines", 1), *newspapers]
     for layout, columns in layouts:
         if (text := _text(body, fit.font, layout, columns)) is not None:
-            bands = page_bands(used, fit.font, caption_rows if columns > 1 else len(used))
-            if np.array_equal(bands, fit.bands[: len(used)]):
-                yield Reading(text=text, index=index)
+            yield Reading(text=text, index=index)
 
 
 def _text(body: Cells, font: BitmapFont, layout: str, columns: int) -> str | None:

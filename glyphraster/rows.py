@@ -45,14 +45,24 @@ class Room:
         """Return how many rows of one height fit."""
         return self.height_px // (line_height_px + self.leading_px)
 
-    def rows_of(self, heights_px: npt.NDArray[Any], line_height_px: int) -> int:
+    def rows_of(self, bands: Bands, line_height_px: int) -> int:
         """Return how many rows fit that start with these; those behind them are as high as plain text."""
-        ends_px = np.cumsum(heights_px + self.leading_px)
+        ends_px = np.cumsum(np.diff(bands.astype(np.int64), axis=1)[:, 0] + self.leading_px)
         fitting = int(np.searchsorted(ends_px, self.height_px, "right"))
         if fitting < len(ends_px):
             return fitting
         left_px = self.height_px - int(ends_px[-1:].sum())
         return fitting + left_px // (line_height_px + self.leading_px)
+
+
+    def rows_abreast(self, bands: Bands, columns: int, font: BitmapFont) -> int:
+        """Return the most rows of a page whose newspaper columns take these rows, one behind another."""
+        most = self.rows(font.line_height_px)
+        return next(rows for rows in range(most, -1, -1) if self.holds(abreast(bands, rows, columns, font)))
+
+    def holds(self, bands: Bands) -> bool:
+        """Say whether all these rows fit."""
+        return height_px(bands, self.leading_px) <= self.height_px
 
 
 class Strip(NamedTuple):
@@ -86,21 +96,21 @@ def row_bands(glyphs: Cells, font: BitmapFont) -> Bands:
     return np.stack([asked[..., 0].min(axis=1), asked[..., 1].max(axis=1)], axis=1)
 
 
-def row_heights(cells: Cells, rows: npt.NDArray[Any], font: FontChain) -> npt.NDArray[np.int64]:
-    """Return the height of each row up to the last, given the row of each cell; blank rows are rows of plain text."""
-    top, bottom = font.bands[font.cell(SPACE)].tolist()
-    tops, bottoms = (np.full(int(rows.max(initial=-1)) + 1, edge) for edge in (top, bottom))
-    taller = np.flatnonzero(is_tall(cells, font))
-    np.minimum.at(tops, rows[taller], font.bands[cells[taller], 0])
-    np.maximum.at(bottoms, rows[taller], font.bands[cells[taller], 1])
-    heights: npt.NDArray[np.int64] = bottoms - tops
-    return heights
+def placed_bands(cells: Cells, rows: npt.NDArray[Any], font: FontChain) -> Bands:
+    """Return what each row up to the last shows, given the row of each cell; blank rows are rows of plain text."""
+    bands = plain_rows(int(rows.max(initial=-1)) + 1, font)
+    taller = np.flatnonzero((font.bands != font.bands[font.cell(SPACE)]).any(axis=1)[cells])
+    np.minimum.at(bands[:, 0], rows[taller], font.bands[cells[taller], 0])
+    np.maximum.at(bands[:, 1], rows[taller], font.bands[cells[taller], 1])
+    return bands
 
 
-def is_tall(cells: Cells, font: FontChain) -> npt.NDArray[np.bool_]:
-    """Say which cells need a row that is higher than one of plain text."""
-    tall: npt.NDArray[np.bool_] = (font.bands != font.bands[font.cell(SPACE)]).any(axis=1)[cells]
-    return tall
+def abreast(bands: Bands, rows: int, columns: int, font: BitmapFont) -> Bands:
+    """Return what the rows of a page show whose newspaper columns take these rows, one behind another."""
+    beside = plain_rows(rows * columns, font)
+    beside[: len(bands)] = bands[: rows * columns]
+    beside = beside.reshape(columns, rows, 2)
+    return np.stack([beside[..., 0].min(axis=0), beside[..., 1].max(axis=0)], axis=1)
 
 
 def strips(bands: Bands, leading_px: int) -> Iterator[Strip]:
