@@ -171,15 +171,17 @@ def _bands(pixels: Pixels, font: BitmapFont, geometry: PageGeometry) -> Iterator
 
 def _parted(pixels: Pixels, font: FontChain, geometry: PageGeometry, text_px: int) -> Iterator[list[tuple[int, int]]]:
     """Yield each way to part ``text_px`` glyph rows into page rows as high as the glyphs that stand in them ask for."""
-    if text_px <= 0:
-        yield []
-        return
-    for band in _row_kinds(font):
-        glyphs = _row(pixels, band, font, geometry)
-        if glyphs is not None and tuple(row_bands(glyphs, font)[0].tolist()) == band:
-            taken = band[1] - band[0] + geometry.pitch_y_px - font.line_height_px
-            for rest in _parted(pixels[taken * geometry.scale :], font, geometry, text_px - taken):
-                yield [band, *rest]
+    leading_px, begun = geometry.pitch_y_px - font.line_height_px, [(0, list[tuple[int, int]]())]
+    while begun:
+        top_px, rows = begun.pop()
+        if top_px >= text_px:
+            yield rows
+            continue
+        below = pixels[top_px * geometry.scale :]
+        for band in _row_kinds(font):
+            glyphs = _row(below, band, font, geometry)
+            if glyphs is not None and tuple(row_bands(glyphs, font)[0].tolist()) == band:
+                begun.append((top_px + band[1] - band[0] + leading_px, [*rows, band]))
 
 
 @functools.lru_cache(maxsize=16)

@@ -174,6 +174,14 @@ class TestBarePixels:
         plan = plan_pages("a一\n" * 20, font, geometry)[0]
         assert gr.read(gr.draw(plan, font, geometry), fonts=font, geometry=geometry) == "a一\n" * 20
 
+    def test_of_a_chain_of_thousands_of_rows_read_back_with_their_geometry(self):
+        font = gr.chain.font_chain([gr.load_font("glyph5x8"), tall_font(range(0x4E00, 0x4E20))])
+        geometry = gr.PageGeometry(height_px=18_000, width_px=200, pitch_y_px=8, pitch_x_px=5)
+        text = "a\n一\n\n" * 500
+        plan = plan_pages(text, font, geometry, "lines")[0]
+        assert len(plan.bands) == 1_500
+        assert gr.read(gr.draw(plan, font, geometry), fonts=font, geometry=geometry) == text
+
     def test_of_wide_glyphs_on_wider_columns_read_back(self):
         fonts = ["glyph5x8", tall_font(range(0x4E00, 0x4E20))]
         pages = gr.render("a一\n" * 50, MODEL, fonts=fonts, pitch_px=(8, 6))
