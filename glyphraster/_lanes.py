@@ -10,6 +10,7 @@ Pages at one bit a pixel are rows of a filter byte, 0, and the bits, high bit le
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ class Join(NamedTuple):
     back: int
 
 
-def joins(width_px: int) -> list[Join]:
+@functools.cache
+def joins(width_px: int) -> tuple[Join, ...]:
     """Return how eight neighbours of ``width_px`` come to ``width_px`` words."""
     found = []
     for word, glyph, piece in np.ndindex(width_px, GROUP, -(-width_px // 8)):
@@ -52,7 +54,7 @@ def joins(width_px: int) -> list[Join]:
             mask = 0xFF >> shift if shift >= 0 else 0xFF << -shift & 0xFF
             back = (0xFF << 8 - piece_px) & (0xFF << shift if shift >= 0 else 0xFF >> -shift) & 0xFF
             found.append(Join(word, glyph, piece, shift, EACH_BYTE * mask, EACH_BYTE * back))
-    return found
+    return tuple(found)
 
 
 def _shifted(words: Words, shift: int, mask: int) -> Words:

@@ -23,6 +23,8 @@ from glyphraster.errors import ReadError
 from glyphraster.escapes import LONGEST_BODY_CHARS, named_code
 from glyphraster.font import BitmapFont, Mark
 
+Ends = npt.NDArray[np.signedinteger[Any]]
+
 LONGEST_ATOM_CELLS = LONGEST_BODY_CHARS + 2
 """The most cells that a character or a run of spaces takes: those of an escape."""
 
@@ -42,7 +44,7 @@ _LONG_RUN = " " * COUNTED_RUN_CHARS
 # ---------------------------------------------------------------------------------------------------- text to cells
 
 
-def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple[Cells, npt.NDArray[np.int64]]:
+def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple[Cells, Ends]:
     """Turn text into cells.
 
     Parameters
@@ -57,29 +59,29 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
     -------
     cells : uint16 or uint32 (M,)
         Indices into ``font.bitmaps``.
-    ends : int64 (len(text),)
+    ends : int32, or int64 for texts of 97 million characters and more (len(text),)
         For each character, the number of cells up to and including it.
     """
     tables = cell_tables(font)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    cells = tables.cell_of[codes]
+    cells = tables.cell_of.take(codes)  # 37 us a page; as an index, codes take 65
     missing = np.flatnonzero(cells == tables.missing)
     starts, lengths = _line_end_runs(codes) if aligned else _long_runs(codes, text)
     wide, spans = _wide(codes, tables)
     tabs = np.flatnonzero(codes == _TAB) if aligned else _NO_RUNS[0]
     if not (len(missing) or len(starts) or len(wide) or len(tabs)):
-        return cells, np.arange(1, len(codes) + 1)
+        return cells, _ends(np.ones(len(codes), np.uint8))
     digits = _decimal_digits(lengths)
     _put_counts(cells, starts + digits, lengths, tables)
     kept = ~_covered(starts + digits, lengths - digits, len(codes))
     if not (len(missing) or len(wide) or len(tabs)):
-        return cells[kept], _whole_counts(np.cumsum(kept), starts, digits)
+        return cells[kept], _whole_counts(_ends(kept.view(np.uint8)), starts, digits)
     body_cells, lengths = escape_bodies(font).of(codes[missing])
     widths = kept.view(np.uint8)
     widths[missing] = lengths + 2
     widths[wide] = spans
     widths[tabs] = _tab_widths(tabs, widths, codes)
-    ends = np.cumsum(widths, dtype=np.int64)
+    ends = _ends(widths)
     out = np.repeat(cells, widths)
     out[spans_of(ends[wide] - spans, spans)] = spans_of(cells[wide].astype(np.int64), spans)
     out[spans_of(ends[tabs] + 1 - widths[tabs], widths[tabs].astype(np.int64) - 1)] = tables.blank
@@ -108,9 +110,12 @@ def close_run(cells: Cells, text: str, font: BitmapFont) -> Cells:
 _NO_RUNS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _whole_counts(
-    ends: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], digits: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _ends(widths: npt.NDArray[np.uint8]) -> Ends:
+    """Sum up as narrowly as is safe: memory of 0.6 MB is new each time, and costs 0.1 to 0.4 ms to touch."""
+    return np.cumsum(widths, dtype=np.int32 if len(widths) * LONGEST_ATOM_CELLS < 1 << 31 else np.int64)
+
+
+def _whole_counts(ends: Ends, starts: npt.NDArray[np.int64], digits: npt.NDArray[np.int64]) -> Ends:
     """Let all blanks of a counted run end where its count ends, so that no page is cut inside a count."""
     for place in range(int(digits.max(initial=1)) - 1):
         longer = digits > place + 1

@@ -81,8 +81,11 @@ class PageWriter:
         tables = cell_tables(font)
         self._tables, self._kernel = tables, flow_kernel()
         self.blank, self.dtype = tables.blank, tables.cell_of.dtype
-        self._spans = np.zeros(0, np.uint8) if tables.spans is None else tables.spans
         self._bodies = escape_bodies(font)
+        self._of_codes = tables.cell_of, tables.cell_of, np.zeros(0, np.uint8)
+        if tables.spans is not None:
+            plain_of = np.where(tables.spans > 1, self.dtype.type(tables.missing), tables.cell_of)
+            self._of_codes = tables.cell_of, plain_of, tables.spans
         self._marks = np.array([tables.blank, tables.pad, tables.open, tables.close], self.dtype)
 
     def write(self, text: str, columns: int, at: int, used: int, page: Cells) -> tuple[int, int]:
@@ -90,7 +93,7 @@ class PageWriter:
         codes, tables = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4"), self._tables
         while True:
             at, used, wanted = self._kernel(
-                codes, tables.cell_of, tables.missing, self._spans, (self._bodies.at, self._bodies.cells), self._marks,
+                codes, self._of_codes, tables.missing, (self._bodies.at, self._bodies.cells), self._marks,
                 tables.counts, COUNTED_RUN_CHARS, columns, at, used, page,
             )
             if not wanted:

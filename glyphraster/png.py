@@ -26,6 +26,7 @@ PNG_MODES: tuple[PngMode, ...] = ("gray1", "gray8")
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KEYWORD = b"glyphraster\0"
 _MOST_PIXELS = 1 << 28
+_AS_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 _OTHER_KINDS = {
     "JPEG": re.compile(rb"\xff\xd8\xff"),
@@ -83,9 +84,9 @@ def _encode(
 ) -> bytes:
     encoder, stream = _deflated_small(rows) if small else _deflated(rows)
     head = struct.pack(">IIBBBBB", width_px, len(rows), depth, 0, 0, 0, 0)
-    text = json.dumps({**(record or {}), "encoder": encoder}, sort_keys=True, separators=(",", ":")).encode("ascii")
+    text = _AS_JSON.encode({**(record or {}), "encoder": encoder}).encode("ascii")
     chunks = ((b"IHDR", head), (b"tEXt", _KEYWORD + text), (b"IDAT", stream), (b"IEND", b""))
-    return _SIGNATURE + b"".join(_chunk(kind, body) for kind, body in chunks)
+    return b"".join([_SIGNATURE, *(part for kind, body in chunks for part in _chunk(kind, body))])
 
 
 def decode_png(data: bytes) -> tuple[npt.NDArray[np.uint8], dict[str, Any] | None]:
@@ -205,8 +206,8 @@ def _foreign_rows(data: bytes) -> npt.NDArray[np.uint8]:
         raise PngError(f"the PNG of {len(data)} bytes cannot be decoded: {error}") from error
 
 
-def _chunk(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", crc32(body, crc32(kind)))
+def _chunk(kind: bytes, body: bytes) -> tuple[bytes, ...]:
+    return struct.pack(">I", len(body)), kind, body, struct.pack(">I", crc32(body, crc32(kind)))
 
 
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
