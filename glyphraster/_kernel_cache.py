@@ -37,7 +37,7 @@ COMPILES = not config.DISABLE_JIT
 KEEPING: ContextVar[bool] = ContextVar("KEEPING", default=True)
 """Whether what is compiled is written to the cache."""
 
-_SOURCES = ("_kernels.py", "_lanes.py", "_kernel_cache.py")
+_SOURCES = ("_kernels.py", "_vectors.py", "_lanes.py", "_kernel_cache.py")
 _SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 """Of numba's configuration: what changes the code that it makes."""
 _DIGEST_BYTES = 32

@@ -1,6 +1,6 @@
 """The numpy kernels: always there, same results as :mod:`glyphraster._kernels`.
 
-A glyph is cut into pieces of 8 px and what is left. A piece is a column of *lanes*: byte ``k`` of a uint64 is its pixel
+A glyph is cut into pieces of up to 8 px. A piece is a column of *lanes*: byte ``k`` of a uint64 is its pixel
 row ``k``, the high bit leftmost, a set bit paper; bits right of the piece are 0. Rows beyond the eighth are in further
 words. The pieces of eight neighbours shift and join into as many words as a glyph has pixels, and byte ``k`` of those
 is pixel row ``k`` of the page at one bit a pixel. That is some 25 operations for 64 rows of glyphs of 5 px.
@@ -11,6 +11,8 @@ Pages at one bit a pixel are rows of a filter byte, 0, and the bits, high bit le
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +24,15 @@ Cells = npt.NDArray[np.unsignedinteger[Any]]
 
 GROUP = 8
 """Glyphs that end on a whole byte together, whatever their width."""
-SLACK_ROWS = 16
-"""Rows that a page needs below those that are drawn: kernels store whole words, 8 bytes to the right, which are 8 rows
-more on a page of one byte a row, and whole blocks of 8 rows."""
 EACH_BYTE = 0x0101010101010101
+ALL = EACH_BYTE * 0xFF
 
 
 class Join(NamedTuple):
     """How a piece of one of eight neighbours comes into one of their words.
 
-    ``shift`` is to the right, to the left when negative; ``mask`` is what is kept then. The way back is the opposite
-    shift and ``back``.
+    ``shift`` is to the right, to the left when negative; ``mask`` is what is kept then, :data:`ALL` where no bit comes
+    from another row. The way back is the opposite shift and ``back``.
     """
 
     word: int
@@ -51,7 +51,7 @@ def joins(width_px: int) -> tuple[Join, ...]:
         piece_px = min(8, width_px - 8 * piece)
         shift = width_px * glyph + 8 * piece - 8 * word
         if -piece_px < shift < 8:
-            mask = 0xFF >> shift if shift >= 0 else 0xFF << -shift & 0xFF
+            mask = 0xFF if 0 <= shift <= 8 - piece_px else 0xFF >> shift if shift > 0 else 0xFF << -shift & 0xFF
             back = (0xFF << 8 - piece_px) & (0xFF << shift if shift >= 0 else 0xFF >> -shift) & 0xFF
             found.append(Join(word, glyph, piece, shift, EACH_BYTE * mask, EACH_BYTE * back))
     return tuple(found)
@@ -59,11 +59,16 @@ def joins(width_px: int) -> tuple[Join, ...]:
 
 def _shifted(words: Words, shift: int, mask: int) -> Words:
     moved = words >> np.uint64(shift) if shift >= 0 else words << np.uint64(-shift)
-    return moved & np.uint64(mask)
+    return moved if mask == ALL else moved & np.uint64(mask)
 
 
-def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int, slices: int = 1) -> Words:
-    """Return the lanes of glyphs: uint64 (glyphs * slices + 1, pieces, words), the last one blank.
+def slack_rows(row_bytes: int) -> int:
+    """Return how many rows a page needs below those that are drawn: kernels store 8 rows of up to 64 bytes at once."""
+    return 7 + -(-64 // row_bytes)
+
+
+def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int, piece_px: int = 8) -> Words:
+    """Return the lanes of glyphs: uint64 (glyphs + 1, pieces, words), the last one blank.
 
     Parameters
     ----------
@@ -71,20 +76,28 @@ def lane_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int, slices
         uint8 (glyphs, rows, row bytes), a set bit is ink.
     width_px, pitch_px, scale
         Of a glyph, and from one to the next, before ``scale``.
-    slices
-        Cut each glyph, at its pitch and scale, into so many as wide as each other.
+    piece_px
+        Width of the pieces, of which the last is what is left.
     """
-    ink = np.unpackbits(bitmaps, axis=2, count=width_px)
-    ink = np.pad(ink, ((0, 0), (0, 0), (0, pitch_px - width_px))).repeat(scale, axis=1).repeat(scale, axis=2)
-    sliced = np.stack(np.split(ink, slices, axis=2), axis=1)
-    ink = np.pad(sliced.reshape(-1, *sliced.shape[2:]), ((0, 1), (0, 0), (0, 0)))
+    ink = np.pad(_ink(bitmaps, width_px, pitch_px, scale), ((0, 1), (0, 0), (0, 0)))
     glyphs, rows, columns = ink.shape
-    pieces, words = -(-columns // 8), -(-rows // 8)
-    paper = np.ones((glyphs, words * 8, columns), np.uint8)
-    paper[:, :rows] -= ink
-    packed = np.packbits(paper, axis=2)
-    lanes: Words = packed.reshape(glyphs, words, 8, pieces).transpose(0, 3, 1, 2).copy().view("<u8")[..., 0]
+    pieces, words = -(-columns // piece_px), -(-rows // 8)
+    paper = np.zeros((glyphs, words * 8, pieces * piece_px), np.uint8)
+    paper[..., :columns] = 1
+    paper[:, :rows, :columns] -= ink
+    packed = np.packbits(paper.reshape(glyphs, words, 8, pieces, piece_px), axis=4)
+    lanes: Words = packed.transpose(0, 3, 1, 4, 2).copy().view("<u8")[..., 0, 0]
     return np.ascontiguousarray(lanes)
+
+
+def _ink(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int) -> Pixels:
+    """Return the pixels of glyphs at a pitch and a scale: uint8 (glyphs, rows, columns), 1 is ink."""
+    ink = np.unpackbits(bitmaps, axis=2, count=width_px)
+    return np.pad(ink, ((0, 0), (0, 0), (0, pitch_px - width_px))).repeat(scale, axis=1).repeat(scale, axis=2)
+
+
+pack_table = lane_table
+"""What :func:`pack_glyphs` draws from."""
 
 
 def pack_glyphs(glyphs: Cells, lanes: Words, width_px: int, height_px: int, pitch_px: int, page: Pixels) -> None:
@@ -102,13 +115,15 @@ def pack_glyphs(glyphs: Cells, lanes: Words, width_px: int, height_px: int, pitc
     (rows, columns), groups = glyphs.shape, -(-glyphs.shape[1] // GROUP)
     padded = np.full((rows, groups * GROUP), len(lanes) - 1, glyphs.dtype)
     padded[:, :columns] = glyphs
+    neighbours = padded.reshape(rows, groups, GROUP).transpose(2, 0, 1)
     size = -(-columns * width_px // 8)
     body = page[: rows * pitch_px].reshape(rows, pitch_px, -1)[:, :, 1 : 1 + size]
     for word in range(lanes.shape[2]):
-        pieces = [np.take(each, padded).reshape(rows, groups, GROUP) for each in lanes[:, :, word].T]
-        out = np.zeros((rows, groups, width_px), np.uint64)
-        for join in joins(width_px):
-            out[:, :, join.word] |= _shifted(pieces[join.piece][:, :, join.glyph], join.shift, join.mask)
+        pieces = [np.take(each, neighbours) for each in lanes[:, :, word].T]
+        out = np.empty((rows, groups, width_px), np.uint64)
+        for place, joined in itertools.groupby(joins(width_px), key=operator.attrgetter("word")):
+            moved = (_shifted(pieces[join.piece][join.glyph], join.shift, join.mask) for join in joined)
+            out[:, :, place] = functools.reduce(np.bitwise_or, moved)
         lines = out.view(np.uint8).reshape(rows, groups * width_px, 8)[:, :size].transpose(0, 2, 1)
         first, last = 8 * word, min(8 * word + 8, height_px)
         body[:, first:last] = lines[:, : last - first]
@@ -144,16 +159,18 @@ def glyph_lanes(
     return found.reshape(*found.shape[:3], -1)[..., :columns]
 
 
-def pixel_table(bitmaps: Pixels, width_px: int, scale: int) -> Pixels:
-    """Return the pixel rows of glyphs: uint8 (rows, glyphs, width_px * scale), 0 ink on 255 paper."""
-    bits = np.unpackbits(bitmaps, axis=2, count=width_px).transpose(1, 0, 2)
-    return np.ascontiguousarray(((1 - bits) * np.uint8(255)).repeat(scale, axis=2))
+def pixel_table(bitmaps: Pixels, width_px: int, pitch_px: int, scale: int) -> Pixels:
+    """Return the pixel rows of glyphs: uint8 (rows, glyphs, columns), 0 ink on 255 paper."""
+    paper: Pixels = (1 - _ink(bitmaps, width_px, pitch_px, scale)) * np.uint8(255)
+    return np.ascontiguousarray(paper.transpose(1, 0, 2))
 
 
-def draw_glyphs(
-    glyphs: Cells, inks: Pixels, pitch_y_px: int, pitch_x_px: int, scale: int, left_px: int, page: Pixels
-) -> None:
-    """Copy the pixel rows of glyphs into a white page.
+draw_table = pixel_table
+"""What :func:`draw_glyphs` draws from."""
+
+
+def draw_glyphs(glyphs: Cells, inks: Pixels, width_px: int, pitch_px: int, left_px: int, page: Pixels) -> None:
+    """Copy the pixel rows of glyphs into a page, with paper to their right.
 
     Parameters
     ----------
@@ -161,21 +178,20 @@ def draw_glyphs(
         (rows, columns), indices into ``inks``.
     inks
         As :func:`pixel_table` gives them.
-    pitch_y_px, pitch_x_px
-        From one glyph to the next, in page px.
+    width_px, pitch_px
+        Of a glyph, and from one row of glyphs to the next, in page px.
     left_px
-        Paper left of the first glyph.
+        What is left of the first glyph.
     page
         uint8 (height, width), from the first row of glyphs on.
     """
     rows, columns = glyphs.shape
-    body = page[: rows * pitch_y_px].reshape(rows, pitch_y_px, -1)[:, :, left_px : left_px + columns * pitch_x_px]
-    row_of_a_glyph = np.dtype((np.void, inks.shape[2]))
+    body = page[: rows * pitch_px].reshape(rows, pitch_px, -1)[:, :, left_px : left_px + columns * width_px]
+    row_of_a_glyph = np.dtype((np.void, width_px))
+    page[: rows * pitch_px, left_px + columns * width_px :] = 255
     for y, line in enumerate(inks.view(row_of_a_glyph)[..., 0]):
-        shown = line[glyphs]
-        for each in range(y * scale, (y + 1) * scale):
-            places = body[:, each].reshape(rows, columns, pitch_x_px)[:, :, : inks.shape[2]]
-            places.view(row_of_a_glyph)[..., 0] = shown
+        places = body[:, y].reshape(rows, columns, width_px).view(row_of_a_glyph)
+        places[..., 0] = line[glyphs]
 
 
 def pack_pixels(pixels: Pixels) -> Pixels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import Counter
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from glyphraster.celltables import Cells
 from glyphraster.errors import ArgumentError, EngineError
 from glyphraster.font import BitmapFont
 from glyphraster.geometry import PageGeometry
-from glyphraster.rows import Bands, strips
+from glyphraster.rows import Bands, height_px, strips
 
 Engine = Literal["auto", "numba", "numpy"]
 ENGINES: tuple[Engine, ...] = ("auto", "numba", "numpy")
@@ -82,16 +83,12 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
     if geometry.margin_px:
         return _lanes.pack_pixels(draw_glyphs(glyphs, bands, font, geometry, engine))
     kernels, scale = _kernels(engine, glyphs.size), geometry.scale
-    leading_px = geometry.pitch_y_px - font.line_height_px
-    page = np.full((geometry.height_px + _lanes.SLACK_ROWS, 1 + -(-geometry.width_px // 8)), 255, np.uint8)
-    slices = _slices(geometry.cell_width_px)
-    if slices > 1:
-        glyphs = _sliced(glyphs, slices, len(font.bitmaps))
-    for rows, top_px, (first, last) in strips(bands, leading_px):
-        lanes, height_px = _lane_table(font, first, last, geometry.pitch_x_px, scale), (last - first) * scale
-        pitch_px = height_px + leading_px * scale
-        width_px = geometry.cell_width_px // slices
-        kernels.pack_glyphs(glyphs[rows], lanes, width_px, height_px, pitch_px, page[top_px * scale :])
+    leading_px, row_bytes = geometry.pitch_y_px - font.line_height_px, 1 + -(-geometry.width_px // 8)
+    page = np.full((geometry.height_px + _lanes.slack_rows(row_bytes), row_bytes), 255, np.uint8)
+    for rows, top_px, band in strips(bands, leading_px):
+        lanes, shown_px = _table(kernels.pack_table, font, band, geometry), (band[1] - band[0]) * scale
+        pitch_px, rest = shown_px + leading_px * scale, page[top_px * scale :]
+        kernels.pack_glyphs(glyphs[rows], lanes, geometry.cell_width_px, shown_px, pitch_px, rest)
     page[:, 0] = 0
     return page[: geometry.height_px]
 
@@ -99,41 +96,26 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
 def draw_glyphs(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeometry, engine: Engine) -> Pixels:
     """Draw a grid of cells whose rows show ``bands``: uint8 (height_px, width_px), 0 ink on 255 paper."""
     kernels, scale, margin_px = _kernels(engine, glyphs.size), geometry.scale, geometry.margin_px
-    leading_px = geometry.pitch_y_px - font.line_height_px
-    page = np.full((geometry.height_px + _lanes.SLACK_ROWS, geometry.width_px), 255, np.uint8)
-    for rows, top_px, (first, last) in strips(bands, leading_px):
-        kernels.draw_glyphs(
-            glyphs[rows], _pixel_table(font, first, last, scale), (last - first + leading_px) * scale,
-            geometry.cell_width_px, scale, margin_px, page[margin_px + top_px * scale :],
-        )
+    leading_px, width_px = geometry.pitch_y_px - font.line_height_px, geometry.cell_width_px
+    page = np.empty((geometry.height_px + _lanes.slack_rows(geometry.width_px), geometry.width_px), np.uint8)
+    if margin_px or leading_px:
+        page.fill(255)
+    else:  # the rows below: all of it would take 20 us of 70
+        page[height_px(bands, 0) * scale :] = 255
+    for rows, top_px, band in strips(bands, leading_px):
+        table, pitch_px = _table(kernels.draw_table, font, band, geometry), (band[1] - band[0] + leading_px) * scale
+        kernels.draw_glyphs(glyphs[rows], table, width_px, pitch_px, margin_px, page[margin_px + top_px * scale :])
     return page[: geometry.height_px]
 
 
-@functools.lru_cache(maxsize=32)
-def _lane_table(font: BitmapFont, first: int, last: int, pitch_px: int, scale: int) -> _lanes.Words:
-    slices = _slices(pitch_px * scale)
-    return _lanes.lane_table(font.bitmaps[:, first:last], font.cell_width_px, pitch_px, scale, slices)
-
-
-def _slices(width_px: int) -> int:
-    """Return into how many equal slices of at most 8 px a glyph can be cut, 1 when into none.
-
-    Slices are drawn as glyphs of their own: 10 px as 5 and 5 takes 0.1 ms a page, in pieces of 8 and 2 px 0.5 ms.
-    """
-    return next((slices for slices in range(1, width_px) if width_px % slices == 0 and width_px // slices <= 8), 1)
-
-
-def _sliced(glyphs: Cells, slices: int, cells: int) -> Cells:
-    """Return the slices of each glyph of a font of so many ``cells``, in the numbers that its own glyphs would have."""
-    number: type[np.unsignedinteger[Any]] = np.uint16 if cells * slices < 0xFFFF else np.uint32
-    each = np.arange(slices).astype(number)
-    sliced: Cells = glyphs[..., None] * number(slices) + each
-    return sliced.reshape(len(glyphs), -1)
+def _table(make: Callable[..., Any], font: BitmapFont, band: tuple[int, int], geometry: PageGeometry) -> Any:  # noqa: ANN401
+    """Return what kernels draw the glyphs of a font from, of which rows show a band."""
+    return _made(make, font, band, geometry.pitch_x_px, geometry.scale)
 
 
 @functools.lru_cache(maxsize=32)
-def _pixel_table(font: BitmapFont, first: int, last: int, scale: int) -> Pixels:
-    return _lanes.pixel_table(font.bitmaps[:, first:last], font.cell_width_px, scale)
+def _made(make: Callable[..., Any], font: BitmapFont, band: tuple[int, int], pitch_px: int, scale: int) -> Any:  # noqa: ANN401
+    return make(font.bitmaps[:, slice(*band)], font.cell_width_px, pitch_px, scale)
 
 
 def _kernels(engine: Engine, cells: int) -> ModuleType:

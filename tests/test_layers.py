@@ -21,7 +21,7 @@ LAYERS = {
     "glyphraster": [
         "errors",
         "font png _lanes tables billing stream escapes clean fontfile charset rules choice output checksum",
-        "bdf distance legibility provider _kernel_cache celltables",
+        "bdf distance legibility provider _kernel_cache _vectors celltables",
         "source cells geometry typeface fitting precedence profiles _kernels",
         "lookup",
         "importer source_format chain",
@@ -155,9 +155,9 @@ class TestLayers:
         writers = {dotted(file) for file in files() if writes(file)}
         assert writers == {"glyphraster.output"}
 
-    def test_only_the_kernels_and_their_cache_import_numba(self):
+    def test_only_the_kernels_and_what_they_stand_on_import_numba(self):
         users = {name for name, targets in IMPORTS.items() if any(within(target, "numba") for target in targets)}
-        assert users == {"glyphraster._kernels", "glyphraster._kernel_cache"}
+        assert users == {f"glyphraster.{module}" for module in ("_kernels", "_kernel_cache", "_vectors")}
 
     def test_all_code_is_within_the_size_of_a_file(self):
         longest = {dotted(file): len(file.read_text(encoding="utf-8").splitlines()) for file in files()}
