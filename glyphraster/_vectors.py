@@ -1,7 +1,7 @@
-"""What numba has no words for: vector instructions that join eight glyphs and store them, in LLVM's terms.
+"""What numba has no words for: vector instructions, in LLVM's terms, which it has for every processor.
 
-LLVM has them for every processor: one permutation of 64 bytes with AVX-512, a few of 32 or 16 without. Written with
-numba's words it is 36 shifts and masks and a transpose by exchanges for eight glyphs, three times as slow.
+Eight glyphs are joined by one permutation of 64 bytes with AVX-512, by a few of 32 or 16 without. Written with numba's
+words, that is 36 shifts and masks and a transpose by exchanges, three times as slow.
 """
 
 from __future__ import annotations
@@ -117,3 +117,36 @@ def _shuffled(builder: Any, vector: Any, order: Any) -> Any:  # noqa: ANN401
 
 def _each(value: int) -> Any:  # noqa: ANN401
     return ir.Constant(_ROWS, [value] * GROUP)
+
+
+WINDOW_CHARS = 32
+"""How far :func:`equal_ahead` looks."""
+
+
+@intrinsic
+def equal_ahead(typing: Any, codes: Any, at: Any, code: Any) -> Any:  # noqa: ANN401, ARG001
+    """Return which of the next :data:`WINDOW_CHARS` code points, uint32 and contiguous, are ``code``: a bit each."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        window = ir.VectorType(_INDEX, WINDOW_CHARS)
+        start, wanted = (context.cast(builder, arguments[each], signature.args[each], kind) for each, kind in _WHERE)
+        first = builder.gep(context.make_array(signature.args[0])(context, builder, arguments[0]).data, [start])
+        ahead = builder.load(builder.bitcast(first, window.as_pointer()), align=4)
+        one = builder.insert_element(ir.Constant(window, ir.Undefined), wanted, _INDEX(0))
+        same = builder.icmp_unsigned("==", ahead, _shuffled(builder, one, [0] * WINDOW_CHARS))
+        return builder.zext(builder.bitcast(same, ir.IntType(WINDOW_CHARS)), _WORD)
+
+    return types.uint64(codes, at, code), generate
+
+
+_WHERE = ((1, types.intp), (2, types.uint32))
+
+
+@intrinsic
+def lowest_bit(typing: Any, word: Any) -> Any:  # noqa: ANN401, ARG001
+    """Return the place of the lowest bit of a uint64 that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401, ARG001
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), generate

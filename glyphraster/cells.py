@@ -73,7 +73,7 @@ def encode_cells(text: str, font: BitmapFont, *, aligned: bool = False) -> tuple
         return cells, _ends(np.ones(len(codes), np.uint8))
     digits = _decimal_digits(lengths)
     _put_counts(cells, starts + digits, lengths, tables)
-    kept = ~_covered(starts + digits, lengths - digits, len(codes))
+    kept = _kept(starts + digits, starts + lengths, len(codes))
     if not (len(missing) or len(wide) or len(tabs)):
         return cells[kept], _whole_counts(_ends(kept.view(np.uint8)), starts, digits)
     body_cells, lengths = escape_bodies(font).of(codes[missing])
@@ -170,11 +170,11 @@ def _runs(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDAr
     return edges[::2], edges[1::2] - edges[::2]
 
 
-def _covered(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.bool_]:
-    depth = np.zeros(size + 1, np.int8)
-    depth[starts] += 1
-    depth[starts + lengths] -= 1
-    return np.cumsum(depth[:-1], dtype=np.int8) > 0
+def _kept(starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.bool_]:
+    """Return which of so many characters lie outside of spans in order."""
+    edges = np.concatenate([[0], np.stack([starts, stops], axis=1).reshape(-1), [size]])
+    outside = np.arange(len(edges) - 1) % 2 == 0
+    return np.repeat(outside, np.diff(edges))
 
 
 def _decimal_digits(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -28,7 +28,7 @@ FONTS = {
     "chain on wider columns": font_chain([PLAIN, TALL], cell_width_px=7),
     "chain below the line": font_chain([PLAIN, tall_font([0x4E00, 0x6F22], name="low", height=11, baseline=6)]),
 }
-SPACING = ["\n", "\t", "\r\n", " ", "    ", " " * 40]
+SPACING = ["\n", "\t", "\r\n", " ", *(" " * run for run in (4, 9, 10, 31, 32, 33, 40, 99, 100))]
 WORDS = [*SPACING, "word ", "a", "é", "x" * 37, "\u4e00", "\u4e01\u6f22", "\u2603", "\U0001d4b3", "\ud8ab", "\x00"]
 TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=5), max_size=150).map("".join)
 
