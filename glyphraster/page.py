@@ -95,11 +95,11 @@ class Page:
 
     def cropped(self) -> Page:
         """Return the page as one that ends below its last row."""
-        used_px = height_px(self.plan.bands, page_room(self.geometry, self.font).leading_px)
-        geometry = self.geometry
-        return replace(
-            self, geometry=replace(geometry, height_px=2 * geometry.margin_px + used_px * geometry.scale)
-        )
+        used_px = height_px(self.plan.bands, page_room(self.geometry, self.font).leading_px) * self.geometry.scale
+        below_px = used_px + 2 * self.geometry.margin_px
+        if below_px == self.geometry.height_px:
+            return self
+        return replace(self, geometry=replace(self.geometry, height_px=below_px))
 
     def behind(self, before: Page | None, text: str) -> Page:
         """Return the page, which shows ``text``, as the one that follows ``before``, or as the first."""

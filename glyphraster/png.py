@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glyphraster import _lanes
-from glyphraster.checksum import crc32
+from glyphraster.checksum import clear_vectors, crc32
 from glyphraster.errors import ArgumentError, PngError
 
 PngMode = Literal["gray1", "gray8"]
@@ -158,7 +158,9 @@ def _deflated(rows: npt.NDArray[np.uint8]) -> tuple[str, bytes]:
         from isal import isal_zlib
     except ImportError:
         return "zlib-2", zlib.compress(rows.data, 2)
-    return "isal-2", isal_zlib.compress(rows.data, 2)
+    stream = isal_zlib.compress(rows.data, 2)
+    clear_vectors()
+    return "isal-2", stream
 
 
 def _deflated_small(rows: npt.NDArray[np.uint8]) -> tuple[str, bytes]:
@@ -187,6 +189,7 @@ def _inflate(stream: bytes, size: int) -> bytes:
         over = len(inflater.decompress(inflater.unconsumed_tail, 1))
     except damage as error:
         raise PngError(f"the pixel stream of {len(stream)} bytes is damaged: {error}") from error
+    clear_vectors()
     if len(rows) != size or over:
         raise PngError(
             f"the pixel stream holds {'more than ' if over else ''}{len(rows)} bytes where the header asks for {size}"
