@@ -22,11 +22,11 @@ from glyphraster.rows import Bands, height_px, strips
 Engine = Literal["auto", "numba", "numpy"]
 ENGINES: tuple[Engine, ...] = ("auto", "numba", "numpy")
 
-NUMBA_PAYS_FROM_CHARS = 50_000_000
+NUMBA_PAYS_FROM_CHARS = 40_000_000
 """From here on the kernels save more CPU time than they cost. Source code to PNG, in flow, at 5x8 px, whole processes:
 
-- numba costs 0.53 s: 0.15 to import, 0.12 to load two kernels from the cache, 0.26 when the interpreter ends;
-- numpy draws 35 million characters a second, the kernels 56: 10.6 ms saved a million, 0.53 s in 50 million.
+- numba costs 0.41 s: to import, to load two kernels from the cache, and when the interpreter ends;
+- numpy takes 21.8 ms a million characters, the kernels 12.0: 0.41 s in 42 million.
 
 A process that draws page after page without end starts in numpy and changes over once it has drawn so many: it never
 takes more than twice the better of the two. Compiling instead of loading, once a machine, takes 0.8 s more.
