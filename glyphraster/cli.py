@@ -86,6 +86,7 @@ def render(
     said = _figures_of(pages, gr.page_profile(model, route)) | {"characters": len(text), "out": str(out)}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
+    said["changed_characters"] = pages[0].changed_chars
     typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
 
 
@@ -137,17 +138,18 @@ def _pitch_px(pitch: str | None) -> tuple[int, int] | None:
 
 
 def _rendered(said: dict[str, Any], model: str, forced: str) -> str:
-    """Return what was drawn, what could only be escaped, and on what evidence, a line each."""
+    """Return what was drawn, what a view changed, what could only be escaped, on what evidence, a line each."""
     statement = gr.reading_cell(model).statement
     reading = f"The cell was forced ({forced}); evidence for {model}: {statement}" if forced else statement
     escaped = (
         f"{said['escaped_characters']:,} characters have no glyph in {said['font']} and take {said['escape_cells']:,} "
         "cells as escapes; --font, once more for each fallback, names fonts that have them\n"
     )
+    changed = f"the view changed {said['changed_characters']:,} characters: read gives the view, not the file\n"
     return (
         f"{said['characters']:,} characters on {said['pages']} page(s) in {said['out']}: {said['tokens']:,} image "
         f"tokens for {model} (profile {said['profile']}, {said['match']})\n"
-        f"{escaped if said['escaped_characters'] else ''}{reading}"
+        f"{changed if said['changed_characters'] else ''}{escaped if said['escaped_characters'] else ''}{reading}"
     )
 
 

@@ -112,6 +112,7 @@ class TestRender:
         assert said == {
             "pages": len(shapes), "characters": characters, "tokens": tokens, "profile": profile.key,
             "match": "known", "out": "pages", "font": "glyph5x8", "escaped_characters": 0, "escape_cells": 0,
+            "changed_characters": 0,
         }
 
     def test_a_file_of_which_a_view_leaves_nothing_is_refused_and_nothing_written(self, glyphraster):
@@ -120,6 +121,14 @@ class TestRender:
         assert ran.code == 2
         assert "file is empty in the view that was asked for" in ran.err
         assert not Path("pages").exists()
+
+    def test_it_says_how_much_a_view_changed(self, glyphraster):
+        Path("file").write_text("\x1b[31mred\x1b[0m\n", encoding="utf-8")
+        said = glyphraster("render", "file", *FABLE, "--clean", "terminal", "--out", "pages").out
+        assert "the view changed 9 characters: read gives the view, not the file" in said
+        again = json.loads(glyphraster("render", "file", *FABLE, "--clean", "terminal", "--out", "new", "--json").out)
+        assert again["changed_characters"] == 9
+        assert "view changed" not in glyphraster("render", "file", *FABLE, "--out", "exact").out
 
     def test_it_says_what_has_no_glyph_and_what_that_costs(self, glyphraster):
         Path("file").write_text("a漢b\U0001f680", encoding="utf-8")
