@@ -86,7 +86,6 @@ def render(
     said = _figures_of(pages, gr.page_profile(model, route)) | {"characters": len(text), "out": str(out)}
     drawn = cleaned(text, clean).text if clean else text
     said["escaped_characters"], said["escape_cells"] = escape_cost(drawn, pages[0].font)
-    said["changed_characters"] = pages[0].changed_chars
     typer.echo(json.dumps(said) if as_json else _rendered(said, model, _forced(tier, scale, pitch)))
 
 
@@ -100,8 +99,8 @@ def _written(file: Path, pages: list[gr.Page], out: Path, workers: int | None) -
 
 def _figures_of(pages: list[gr.Page], profile: gr.PageProfile) -> dict[str, Any]:
     tokens = sum(profile.tokens(height_px=page.geometry.height_px, width_px=page.geometry.width_px) for page in pages)
-    font = pages[0].font.name
-    return {"pages": len(pages), "tokens": tokens, "profile": profile.key, "match": profile.match, "font": font}
+    drawn = {"pages": len(pages), "font": pages[0].font.name, "changed_characters": pages[0].changed_chars}
+    return drawn | {"tokens": tokens, "profile": profile.key, "match": profile.match}
 
 
 def _forced(tier: str, scale: int | None, pitch: str | None) -> str:
