@@ -75,6 +75,25 @@ class TestKernels:
             drawn.append(page[: rows * pitch_px])
         assert np.array_equal(*drawn)
 
+    @pytest.mark.parametrize("width_px", range(1, 25))
+    @settings(max_examples=25)
+    @given(grids())
+    def test_kernels_write_nothing_outside_of_a_page_and_its_slack_rows(self, width_px, grid):
+        seed, rows, columns, height_px, leading_px = grid
+        glyphs, bitmaps = random_glyphs(seed, rows, columns, height_px, width_px)
+        table, pitch_px = _kernels.pack_table(bitmaps, width_px, width_px, 1), height_px + leading_px
+        for bits in (True, False):
+            row_bytes = 1 + -(-columns * width_px // 8) if bits else columns * width_px
+            size = (rows * pitch_px + _lanes.slack_rows(row_bytes)) * row_bytes
+            around = np.full(size + 8192, 0xA5, np.uint8)
+            page = around[4096:-4096].reshape(-1, row_bytes)
+            if bits:
+                _kernels.pack_glyphs(glyphs, table, width_px, height_px, pitch_px, page)
+            else:
+                _kernels.draw_glyphs(glyphs, table, width_px, pitch_px, 0, page)
+            assert (around[:4096] == 0xA5).all()
+            assert (around[-4096:] == 0xA5).all()
+
 
 @st.composite
 def settings_of_a_page(draw, font):
