@@ -81,7 +81,8 @@ def packed_page(glyphs: Cells, bands: Bands, font: BitmapFont, geometry: PageGeo
         What PNG deflates: a filter byte, 0, and bits, high bit leftmost, 1 is paper; spare bits are paper.
     """
     if geometry.margin_px:
-        return _lanes.pack_pixels(draw_glyphs(glyphs, bands, font, geometry, engine))
+        bare = packed_page(glyphs, bands, font, geometry.without_margin(), engine)
+        return _lanes.with_margin(bare, geometry.margin_px, geometry.width_px)
     kernels, scale = _kernels(engine, glyphs.size), geometry.scale
     leading_px, row_bytes = geometry.pitch_y_px - font.line_height_px, 1 + -(-geometry.width_px // 8)
     page = np.full((geometry.height_px + _lanes.slack_rows(row_bytes), row_bytes), 255, np.uint8)

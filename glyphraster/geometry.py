@@ -68,6 +68,11 @@ class PageGeometry:
             (self.width_px - 2 * self.margin_px) // self.cell_width_px,
         )
 
+    def without_margin(self) -> PageGeometry:
+        """Return the page that is left between the margins."""
+        height_px, width_px = self.height_px - 2 * self.margin_px, self.width_px - 2 * self.margin_px
+        return dataclasses.replace(self, height_px=height_px, width_px=width_px, margin_px=0)
+
 
 def page_geometry(
     profile: PageProfile, font: BitmapFont, *, scale: int = 1, pitch_px: tuple[int, int] | None = None

@@ -100,7 +100,7 @@ def settings_of_a_page(draw, font):
     scale, leading_px, spacing_px = draw(st.integers(1, 3)), draw(st.integers(0, 2)), draw(st.integers(0, 3))
     pitch_y_px, pitch_x_px = font.line_height_px + leading_px, font.cell_width_px + spacing_px
     layout = draw(st.sampled_from(["flow", *LAYOUTS]))
-    margin_px, spare_px = draw(st.sampled_from([0, 0, 5])), draw(st.integers(0, 9))
+    margin_px, spare_px = draw(st.sampled_from([0, 0, *range(1, 18)])), draw(st.integers(0, 9))
     geometry = gr.PageGeometry(
         height_px=draw(st.integers(5, 7)) * font.cell_height_px * scale + spare_px + 2 * margin_px,
         width_px=draw(st.integers(14 if layout == "flow" else 40, 140)) * pitch_x_px * scale + spare_px + 2 * margin_px,
