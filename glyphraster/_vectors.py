@@ -129,7 +129,8 @@ def equal_ahead(typing: Any, codes: Any, at: Any, code: Any) -> Any:  # noqa: AN
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
         window = ir.VectorType(_INDEX, WINDOW_CHARS)
-        start, wanted = (context.cast(builder, arguments[each], signature.args[each], kind) for each, kind in _WHERE)
+        start = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        wanted = context.cast(builder, arguments[2], signature.args[2], types.uint32)
         first = builder.gep(context.make_array(signature.args[0])(context, builder, arguments[0]).data, [start])
         ahead = builder.load(builder.bitcast(first, window.as_pointer()), align=4)
         one = builder.insert_element(ir.Constant(window, ir.Undefined), wanted, _INDEX(0))
@@ -137,9 +138,6 @@ def equal_ahead(typing: Any, codes: Any, at: Any, code: Any) -> Any:  # noqa: AN
         return builder.zext(builder.bitcast(same, ir.IntType(WINDOW_CHARS)), _WORD)
 
     return types.uint64(codes, at, code), generate
-
-
-_WHERE = ((1, types.intp), (2, types.uint32))
 
 
 @intrinsic

@@ -145,10 +145,10 @@ def iter_plans(
 
 @functools.cache
 def _keep_freed_memory() -> None:
-    """Free 4 MB once: from then on, glibc gives back to the system only what is more.
+    """Free 4 MB once: glibc then takes smaller pieces from its heap, of which it gives back what is beyond twice that.
 
-    A page of source code in numpy takes 1.7 ms instead of 2.1: the memory of the page before need not be faulted in
-    anew.
+    The memory of a page is used again by the next. Source code in numpy: 44 million characters a second, not 35, as
+    nothing is faulted in anew. Other allocators go their own way.
     """
     np.empty(4 << 20, np.uint8)
 
